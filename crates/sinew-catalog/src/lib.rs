@@ -6,7 +6,9 @@
 //! are decided here, once, for every surface.
 //!
 //! ```
-//! use sinew_catalog::{Builder, Config, Environment, FixedClock, Places, Profile, Remote, Request};
+//! use sinew_catalog::{
+//!     CallerFolders, CatalogBuilder, CatalogRequest, Config, Environment, FixedClock, Profile, RemoteMachines,
+//! };
 //! use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 //!
 //! let env = Environment {
@@ -18,14 +20,14 @@
 //!     clock: Arc::new(FixedClock(0)),
 //! };
 //! let config = Config::default();
-//! let catalog = Builder::default().build(&Request {
+//! let catalog = CatalogBuilder::default().build(&CatalogRequest {
 //!     profile: Profile::default_profile(),
-//!     places: Places { workspace: "/nowhere".into(), ..Places::default() },
+//!     places: CallerFolders { workspace: "/nowhere".into(), ..CallerFolders::default() },
 //!     config: &config,
 //!     env: &env,
 //!     agent: None,
 //!     overrides: BTreeMap::new(),
-//!     remote: Remote::default(),
+//!     remote: RemoteMachines::default(),
 //!     reserved_commands: Vec::new(),
 //!     scan: None,
 //!     vouch: None,

@@ -12,7 +12,7 @@ use sinew_settings::platform_alias;
 pub struct RemoteMachines {
     /// Their platforms.
     pub platforms: Vec<String>,
-    /// Their programs, of those that [`Catalog::bins`](crate::Catalog::bins) asks for.
+    /// Their programs, of those that [`Catalog::program_names`](crate::Catalog::program_names) asks for.
     pub bins: BTreeSet<String>,
     /// A line for the prompt that says how to reach them.
     pub note: Option<String>,

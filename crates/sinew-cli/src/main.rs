@@ -1,6 +1,13 @@
 //! The `sinew` command: parse, open the engine, run one command, exit with a code that means
 //! something.
 
+#![allow(
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    rustdoc::invalid_html_tags,
+    reason = "the doc comments of commands and options are their help, as the terminal shows it"
+)]
+
 mod cli;
 mod commands;
 mod environment;

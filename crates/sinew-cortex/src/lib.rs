@@ -1,18 +1,19 @@
 //! The cortex: what worked is remembered, and becomes reflex.
 //!
-//! Every use of a skill leaves an [`Outcome`](record::Outcome) in a log. The [`CortexMemory`] is a fold over
+//! Every use of a skill leaves an [`SkillOutcome`](record::SkillOutcome) in a log. The [`CortexMemory`] is a fold over
 //! that log: regions of tasks, the weight of each skill in them, reflexes that were earned, lessons
 //! that failures taught. What works gets stronger, what is not used fades, and every answer comes with
-//! an [`Explanation`](explain::Explanation).
+//! an [`RecallExplanation`](explain::RecallExplanation).
 //!
 //! ```
-//! use sinew_cortex::record::{Body, Outcome, Record};
-//! use sinew_cortex::{Id, Policy, Stamp, fold};
+//! use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
+//! use sinew_cortex::{CortexPolicy, Ulid, UtcInstant, fold};
 //!
-//! let policy = Policy::default();
-//! let at: Stamp = "2026-03-02T09:00:00Z".parse().unwrap();
-//! let outcome = Outcome::success("task-management", "todoist", "1.0.0");
-//! let record = Record { id: Id::new(at, 1), ts: at, body: Body::Outcome(Box::new(outcome)) };
+//! let policy = CortexPolicy::default();
+//! let at: UtcInstant = "2026-03-02T09:00:00Z".parse().unwrap();
+//! let outcome = SkillOutcome::success("task-management", "todoist", "1.0.0");
+//! let body = RecordBody::Outcome(Box::new(outcome));
+//! let record = CortexRecord { id: Ulid::new(at, 1), ts: at, body };
 //! let memory = fold::fold([&record], &policy);
 //! assert_eq!(memory.candidate("task-management", "todoist").unwrap().weight, 0.575);
 //! ```
@@ -21,7 +22,7 @@
 //! from a snapshot and the rest, in whatever order the records arrived. Skill Cortex's formulas are the
 //! defaults, to the bit. No input panics. **Left out on purpose:** storage, the clock and the network
 //! (`sinew-engine` has hands), ranking by meaning (`sinew-route`, through
-//! [`Similarity`](recall::Similarity)).
+//! [`TaskSimilarity`](recall::TaskSimilarity)).
 
 pub mod acquire;
 pub mod bayes;

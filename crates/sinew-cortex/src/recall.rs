@@ -139,10 +139,14 @@ fn shared<'a>(task: &[String], pattern: impl Iterator<Item = &'a str>) -> Vec<St
 /// What is known about a task, and what follows.
 ///
 /// ```
-/// use sinew_cortex::{Day, Memory, Policy, recall::{Task, recall}};
-/// let policy = Policy::default();
-/// let told = recall(&Memory::new(&policy), &Task::default(), Day::default(), &policy);
-/// assert_eq!(told.decision.action, sinew_cortex::explain::Action::Search);
+/// use sinew_cortex::explain::RecallAction;
+/// use sinew_cortex::recall::{RecallTask, recall};
+/// use sinew_cortex::{CortexMemory, CortexPolicy, UtcDay};
+///
+/// let policy = CortexPolicy::default();
+/// let memory = CortexMemory::new(&policy);
+/// let told = recall(&memory, &RecallTask::default(), UtcDay::default(), &policy);
+/// assert_eq!(told.decision.action, RecallAction::Search);
 /// ```
 pub fn recall(
     memory: &CortexMemory,

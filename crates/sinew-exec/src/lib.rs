@@ -7,11 +7,11 @@
 //! - [`install`] runs installers and downloads, and asks the operator's policy first.
 //!
 //! ```
-//! use sinew_exec::classify::{Evidence, classify};
-//! use sinew_exec::child::How;
+//! use sinew_exec::classify::{FailureEvidence, classify};
+//! use sinew_exec::child::ExitCause;
 //!
-//! let evidence = Evidence {
-//!     how: Some(How::Exit(127)),
+//! let evidence = FailureEvidence {
+//!     how: Some(ExitCause::Exit(127)),
 //!     program: "sh",
 //!     text: "sh: 1: gh: not found",
 //!     missing: &[],

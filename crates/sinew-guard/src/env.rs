@@ -276,7 +276,7 @@ pub fn inherited_by_child(host: &BTreeMap<String, String>) -> BTreeMap<String, S
         .collect()
 }
 
-/// What the run of a skill inherits of `host`: as [`inherited`], without credentials that the skill
+/// What the run of a skill inherits of `host`: as [`inherited_by_child`], without credentials that the skill
 /// does not declare, and with those that it does. What is kept back has a record.
 pub fn inherited_by_skill(
     skill: &SkillEnv<'_>,

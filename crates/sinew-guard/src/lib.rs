@@ -5,11 +5,11 @@
 //! - the [`scan`]ner, which reads a skill as its reader would and says what it found;
 //! - [`archive`]s, opened under caps, and [`staging`], from which a tree replaces another at once;
 //! - [`address`]es that a stranger's URL may lead to;
-//! - the [`env`] policy, the table of [`secrets`], and files that only their owner reads ([`private`]);
+//! - the [`mod@env`] policy, the table of [`secrets`], and files that only their owner reads ([`private_files`]);
 //! - [`Untrusted`] text, which cannot be printed before it is rendered for a place;
-//! - [`contained`] access to files, through directory handles that do not follow links out;
+//! - [`containment`] of access to files, through directory handles that do not follow links out;
 //! - [`atomic`] writes, so that a file shared with other programs is old or new, never half, and can
-//!   be [`mapped`].
+//!   be mapped ([`mapped_file`]).
 //!
 //! ```
 //! use sinew_guard::Untrusted;

@@ -1,12 +1,12 @@
 //! Registries of skills: finding, fetching, verifying and installing what an agent lacks.
 //!
-//! A skill version is a [`tree::Tree`] of files; [`digest`] says which, in the words of each tool
-//! that has to agree, and [`zipped`] packs it as registries do.
+//! A skill version is a [`tree::SkillTree`] of files; [`digest`] says which, in the words of each tool
+//! that has to agree, and [`version_archive`] packs it as registries do.
 //!
 //! ```
-//! use sinew_hub::tree::{Tree, TreeFile};
+//! use sinew_hub::tree::{SkillTree, TreeFile};
 //!
-//! let tree = Tree::new(vec![TreeFile::new("SKILL.md", "---\nname: demo\n---\n")])?;
+//! let tree = SkillTree::new(vec![TreeFile::new("SKILL.md", "---\nname: demo\n---\n")])?;
 //! assert!(tree.records().iter().all(|file| file.sha256.len() == 64));
 //! # Ok::<(), sinew_hub::tree::TreeError>(())
 //! ```

@@ -4,8 +4,8 @@
 //! installs and updates, and answers discovery indexes, so that the `skills` client installs. What
 //! is published is scanned first, kept under its digest, and never changed afterwards.
 //!
-//! Metadata lies in a [`Store`], files in a folder or a bucket. [`index`] holds the words of all
-//! skills in memory; [`audit`] records every change, and tells other servers of it.
+//! Metadata lies in a [`Store`], files in a folder or a bucket. `index.rs` holds the words of all
+//! skills in memory; `audit.rs` records every change, and tells other servers of it.
 //!
 //! **Promise:** a published version never changes, and no bytes are served that were not scanned.
 //! **Invariant:** no write without a token; a token is in clear only in the answer that made it.

@@ -6,17 +6,19 @@
 //! `none`; each score can be taken apart.
 //!
 //! ```
-//! use sinew_route::{Context, Decision, Document, Message, Models, Router, Config};
+//! use sinew_route::{
+//!     RouteContext, RouteDecision, RouteDocument, Router, RouterConfig, RouterModels, UserMessage,
+//! };
 //!
 //! let skills = [
-//!     Document::from_description("pdf", "pdf-tools", "Split, merge and rotate PDF files"),
-//!     Document::from_description("wx", "weather", "Forecasts and current weather for a place"),
+//!     RouteDocument::from_description("pdf", "pdf-tools", "Split, merge and rotate PDF files"),
+//!     RouteDocument::from_description("wx", "weather", "Forecasts and current weather for a place"),
 //! ];
-//! let (router, _notices) = Router::build(&skills, Models::embedded(), Config::default());
-//! let result = router.route(&Message::from_user("$pdf-tools join these two"), &Context::default());
-//! assert_eq!(result.decision, Decision::Match);
+//! let (router, _notices) = Router::build(&skills, RouterModels::embedded(), RouterConfig::default());
+//! let result = router.route(&UserMessage::from_user("$pdf-tools join these two"), &RouteContext::default());
+//! assert_eq!(result.decision, RouteDecision::Match);
 //! assert_eq!(result.matches[0].name, "pdf-tools");
-//! assert!(router.route(&Message::from_user("🙂"), &Context::default()).is_none());
+//! assert!(router.route(&UserMessage::from_user("🙂"), &RouteContext::default()).is_none());
 //! ```
 //!
 //! **Promise:** the same input gives the same bytes on any machine with any number of threads (timings

@@ -21,7 +21,7 @@ const ENOUGH_VECTORS: usize = 30;
 /// Words count in full when all of a message's are known to the catalog, and this much when none is.
 const KNOWN_FLOOR: f64 = 0.3;
 
-/// A message as every signal heard it; [`Router::answer`] ranks by it, with any exclusions.
+/// A message as every signal heard it; [`Router::route_scored`](crate::Router::route_scored) ranks by it, with any exclusions.
 pub struct ScoredQuery {
     pub(crate) query: PreparedQuery,
     pub(crate) signals: DocumentSignals,

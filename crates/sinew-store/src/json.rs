@@ -13,9 +13,9 @@ use crate::StoreError;
 /// records wants to read each of them straight into its own type.
 ///
 /// ```
-/// use sinew_store::Json;
+/// use sinew_store::JsonText;
 ///
-/// let json = Json::of(&("weather", 3))?;
+/// let json = JsonText::of(&("weather", 3))?;
 /// assert_eq!(json.as_str(), r#"["weather",3]"#);
 /// assert_eq!(json.read::<(String, u32)>()?, ("weather".to_owned(), 3));
 /// # Ok::<(), sinew_store::StoreError>(())

@@ -9,28 +9,30 @@
 //! Several changes become one with [`Store::transact`].
 //!
 //! ```
-//! use sinew_store::{Expect, Json, NewRecord, Op, Options, Seq};
+//! use sinew_store::{
+//!     ExpectedVersion, JsonText, NewStreamRecord, RecordSeq, StoreOp, StoreOptions,
+//! };
 //!
 //! # let home = tempfile::tempdir().unwrap();
 //! # let path = home.path().join("sinew.db");
-//! let store = sinew_store::open(path.to_str().unwrap(), &Options::default())?;
-//! let outcome = NewRecord {
+//! let store = sinew_store::open(path.to_str().unwrap(), &StoreOptions::default())?;
+//! let outcome = NewStreamRecord {
 //!     id: "01J9ZW".to_owned(),
 //!     ts: 1_700_000_000_000,
 //!     kind: "outcome".to_owned(),
-//!     body: Json::of(&("weather", "success"))?,
+//!     body: JsonText::of(&("weather", "success"))?,
 //! };
-//! assert_eq!(store.append("outcomes", &[outcome.clone()])?, [Seq(1)]);
-//! assert_eq!(store.append("outcomes", &[outcome])?, [Seq(1)], "a retry adds nothing");
+//! assert_eq!(store.append("outcomes", &[outcome.clone()])?, [RecordSeq(1)]);
+//! assert_eq!(store.append("outcomes", &[outcome])?, [RecordSeq(1)], "a retry adds nothing");
 //!
-//! let version = store.put("runs", "r1", Expect::Absent, Json::of("search")?)?;
+//! let version = store.put("runs", "r1", ExpectedVersion::Absent, JsonText::of("search")?)?;
 //! store.transact(&[
-//!     Op::put("runs", "r1", Expect::Version(version), Json::of("present")?),
-//!     Op::append("audit", vec![NewRecord {
+//!     StoreOp::put("runs", "r1", ExpectedVersion::Version(version), JsonText::of("present")?),
+//!     StoreOp::append("audit", vec![NewStreamRecord {
 //!         id: "r1:present".to_owned(),
 //!         ts: 1_700_000_000_500,
 //!         kind: "transition".to_owned(),
-//!         body: Json::of("present")?,
+//!         body: JsonText::of("present")?,
 //!     }]),
 //! ])?;
 //! # Ok::<(), sinew_store::StoreError>(())

@@ -25,7 +25,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     ///
     /// A page can be shorter than asked for (see [`MAX_PAGE`](crate::MAX_PAGE) and
     /// [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES)); only an empty one is the end.
-    /// [`Tail`](crate::Tail) turns the pages.
+    /// [`StreamTail`](crate::StreamTail) turns the pages.
     fn read(
         &self,
         stream: &str,

@@ -1,20 +1,21 @@
 //! The workshop: corrections and finished runs become changes to skills, behind review.
 //!
-//! A change starts as a [`ProposalRequest`], from the tool, from a captured correction ([`judge`]) or from a
-//! reviewer's reply ([`read_reply`]). [`Workshop::suggest`] checks it and makes it a [`Proposal`]:
+//! A change starts as a [`ProposalRequest`], from the tool, from a captured correction
+//! ([`judge_message`]) or from a reviewer's reply ([`read_reply`]). [`Workshop::suggest`] checks it and makes it a [`Proposal`]:
 //! queued, quarantined, or written where the policy allows it. Whatever is written can be undone.
 //!
 //! ```
-//! use sinew_workshop::{CaptureProfile, Guards, Verdict, judge};
+//! use sinew_workshop::{CaptureGuards, CaptureProfile, CaptureVerdict, judge_message};
 //!
 //! let said = "From now on, check the frames before you post a GIF.";
-//! let Verdict::Captured(found) = judge(said, CaptureProfile::Reference, Guards::On) else {
+//! let verdict = judge_message(said, CaptureProfile::Reference, CaptureGuards::On);
+//! let CaptureVerdict::Captured(found) = verdict else {
 //!     panic!("a correction");
 //! };
 //! assert_eq!(found.topic.skill, "animated-gif-workflow");
 //! assert!(matches!(
-//!     judge("what is the capital of France?", CaptureProfile::Extended, Guards::On),
-//!     Verdict::Nothing(_)
+//!     judge_message("what is the capital of France?", CaptureProfile::Extended, CaptureGuards::On),
+//!     CaptureVerdict::Nothing(_)
 //! ));
 //! ```
 //!

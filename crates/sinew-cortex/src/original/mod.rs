@@ -1,6 +1,6 @@
 //! `cortex.json`: the original's file, in its exact schema.
 //!
-//! [`read`] takes what people have on their disks and puts it into normal form, with a note for
+//! [`read_cortex_json`] takes what people have on their disks and puts it into normal form, with a note for
 //! everything that was repaired or dropped. [`export`] writes the memory in that form, [`merge`] keeps
 //! a file that several programs write. Keys that mean nothing here are carried along.
 

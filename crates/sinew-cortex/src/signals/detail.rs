@@ -14,8 +14,8 @@ const GAP: &str = "…";
 /// Status codes of HTTP stay, because they say what happened and to nobody.
 ///
 /// ```
-/// use sinew_cortex::signals::{Vocabulary, clean_detail};
-/// let vocabulary = Vocabulary::built_in();
+/// use sinew_cortex::signals::{SignalVocabulary, clean_detail};
+/// let vocabulary = SignalVocabulary::built_in();
 /// let seen = "HTTP 429: rate limit exceeded for alice@example.com";
 /// assert_eq!(clean_detail(seen, &vocabulary), "http 429 rate limit exceeded for …");
 /// ```

@@ -26,9 +26,10 @@ pub const MIN_LEARNED: usize = 2;
 /// The signal words of a task, all of them, in order of appearance.
 ///
 /// ```
-/// use sinew_cortex::signals::{Vocabulary, words};
-/// let vocabulary = Vocabulary::built_in();
-/// assert_eq!(words("Look up Alice's Q3 sales report", &vocabulary), ["query", "sales", "report"]);
+/// use sinew_cortex::signals::{SignalVocabulary, signal_words};
+/// let vocabulary = SignalVocabulary::built_in();
+/// let words = signal_words("Look up Alice's Q3 sales report", &vocabulary);
+/// assert_eq!(words, ["query", "sales", "report"]);
 /// ```
 pub fn signal_words(task: &str, vocabulary: &SignalVocabulary) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();

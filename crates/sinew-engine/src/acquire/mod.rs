@@ -4,7 +4,7 @@
 //! out. [`Engine::acquisition`] gives an [`AcquireFlow`] over a [`SkillMarket`] (where skills come from); a
 //! [`AcquireHost`] is whoever sits at the other end: a person at a terminal, a script, an agent's server.
 //! What the host cannot decide now is left standing: the run is in the database after every step, and
-//! [`AcquireFlow::carry_on`] takes it up in any process.
+//! [`AcquireFlow::resume`] takes it up in any process.
 //!
 //! What must never happen here: bytes on disk that nobody agreed to, a skill of the person's own that
 //! is taken away, an outcome that counts twice.

@@ -14,13 +14,13 @@ use crate::model::static_table::StaticModel;
 /// Places can be set anew and cleared at any time; no place is read but the whole of them.
 ///
 /// ```
-/// use sinew_route::{Document, Meanings, Message, Models};
+/// use sinew_route::{MeaningVectors, RouteDocument, RouterModels, UserMessage};
 ///
-/// let Some(table) = Models::embedded_table().table else { return };
-/// let mut meanings = Meanings::new(table);
-/// meanings.set(0, &Document::from_description("a", "weather", "Forecasts for a place"));
-/// meanings.set(1, &Document::from_description("b", "image-resizer", "Makes images smaller"));
-/// let cosines = meanings.cosines(&Message::from_user("shrink these pictures"));
+/// let Some(table) = RouterModels::embedded_table().table else { return };
+/// let mut meanings = MeaningVectors::new(table);
+/// meanings.set(0, &RouteDocument::from_description("a", "weather", "Forecasts for a place"));
+/// meanings.set(1, &RouteDocument::from_description("b", "image-resizer", "Makes images smaller"));
+/// let cosines = meanings.cosines(&UserMessage::from_user("shrink these pictures"));
 /// assert!(cosines[1] > cosines[0]);
 /// ```
 #[derive(Debug)]

@@ -66,7 +66,7 @@ impl FileValidation {
         self.issues.iter().all(|issue| issue.severity != ReasonSeverity::Error)
     }
 
-    /// Whether [`super::fix`] has something to do.
+    /// Whether [`apply_fixes`](super::apply_fixes) has something to do.
     pub fn is_fixable(&self) -> bool {
         self.issues.iter().any(|issue| issue.fix.is_some())
     }

@@ -5,15 +5,15 @@
 //! answer is beyond doubt it carries the edit that puts it right.
 //!
 //! ```
-//! use sinew_skill::validate::{RuleSet, Target, fix, validate};
+//! use sinew_skill::validate::{RuleSet, ValidationFile, apply_fixes, validate};
 //!
 //! let bytes = b"---\nname: mail\ndescription: Send mail: list, read\n---\n";
-//! let target = Target { directory: "mail", file_name: "SKILL.md", bytes };
+//! let target = ValidationFile { directory: "mail", file_name: "SKILL.md", bytes };
 //! let found = validate(&target, RuleSet::STRICT);
 //! assert!(!found.passed());
 //!
-//! let fixed = fix(bytes, &found.issues).expect("quotes are all it takes");
-//! assert!(validate(&Target { bytes: &fixed, ..target }, RuleSet::STRICT).passed());
+//! let fixed = apply_fixes(bytes, &found.issues).expect("quotes are all it takes");
+//! assert!(validate(&ValidationFile { bytes: &fixed, ..target }, RuleSet::STRICT).passed());
 //! ```
 //!
 //! **Invariant:** a rule set is a pure function of the folder's name, the file's name and its
