@@ -1,6 +1,6 @@
 """Write background.tsv: document frequencies of stemmed terms over the training skills.
 
-    python background.py [--data ../shared/data/routing] [--out background.tsv]
+    python background.py [--data ../shared/data/routing] [--out ../crates/sinew-route/data/background.tsv]
 
 Only counts leave this step, no text. First line: `#documents<TAB>n`; then `term<TAB>df`, most
 frequent first. Terms are alphanumeric, at least two characters, with a letter, df >= 4.
@@ -9,7 +9,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from text import DATA, fields_of, rows, tokens
+from text import BACKGROUND, DATA, fields_of, rows, tokens
 
 LIMIT = 8000
 
@@ -17,7 +17,7 @@ LIMIT = 8000
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--out", type=Path, default=Path("background.tsv"))
+    parser.add_argument("--out", type=Path, default=BACKGROUND)
     args = parser.parse_args()
     total, frequency = 0, Counter()
     for row in rows(args.data / "train-skills.jsonl.gz"):

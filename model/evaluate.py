@@ -21,7 +21,7 @@ import torch
 import minilm
 import static_table
 from lexical import Bm25f, load_background
-from text import DATA, Lexicon, bridge_fields, bridged, encoder_document, fields_of, guess_language, is_validation, rows
+from text import BACKGROUND, DATA, Lexicon, bridge_fields, bridged, encoder_document, fields_of, guess_language, is_validation, rows
 
 SYSTEMS = {"BM25F": (1, 0, 0), "static": (0, 1, 0), "encoder": (0, 0, 1),
            "BM25F + static (1:1)": (1, 1, 0), "BM25F + static (1:1.5)": (1, 1.5, 0), "BM25F + static (1:2)": (1, 2, 0),
@@ -160,7 +160,7 @@ def main():
     parser.add_argument("--work", type=Path, default=Path("work"))
     parser.add_argument("--static", type=Path)
     parser.add_argument("--encoder", help="a file, or 'published'")
-    parser.add_argument("--background", type=Path, default=Path(__file__).with_name("background.tsv"))
+    parser.add_argument("--background", type=Path, default=BACKGROUND)
     parser.add_argument("--sets", default="dev,validation,trigger,trigger+dev")
     parser.add_argument("--no-lexicon", action="store_true")
     parser.add_argument("--json", type=Path)

@@ -1,6 +1,6 @@
 """Write the shipped files: static.bin, encoder.bin, vocab.txt (int8; the encoder's word table in four bits).
 
-    python export.py [--work work] [--out .] [--static WORK/static.npy] [--encoder WORK/encoder.pt]
+    python export.py [--work work] [--out ../crates/sinew-weights] [--static WORK/static.npy] [--encoder WORK/encoder.pt]
 
 `--encoder` may also be an exported file, which is then laid out anew. The layout is in README.md ("File formats"). `read` and `read_encoder` load the files back, dequantised:
 every published figure is measured on what they return.
@@ -16,7 +16,7 @@ import torch
 
 import minilm
 from static_table import BRIDGE_WEIGHT, DOCUMENT_LIMIT, MESSAGE_LIMIT
-from text import ENCODER_TEMPLATE, STATIC_TEMPLATE
+from text import ENCODER_TEMPLATE, STATIC_TEMPLATE, VOCABULARY, WEIGHTS
 
 STATIC_MAGIC, ENCODER_MAGIC, ALIGN = b"SNWSTAT1", b"SNWENC02", 64
 POSITIONS = 128  # longest text the exported encoder reads
@@ -166,7 +166,7 @@ def export_encoder(source, out, date):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", type=Path, default=Path("work"))
-    parser.add_argument("--out", type=Path, default=Path("."))
+    parser.add_argument("--out", type=Path, default=WEIGHTS)
     parser.add_argument("--static", type=Path)
     parser.add_argument("--encoder", type=Path)
     parser.add_argument("--only", choices=("static", "encoder"))
@@ -176,7 +176,7 @@ def main():
         export_static(args.static or args.work / "static.npy", args.out, args.date)
     if args.only != "static":
         export_encoder(args.encoder or args.work / "encoder.pt", args.out, args.date)
-    shutil.copyfile(minilm.base_folder() / "vocab.txt", args.out / "vocab.txt")
+    shutil.copyfile(minilm.base_folder() / "vocab.txt", VOCABULARY)
 
 
 if __name__ == "__main__":

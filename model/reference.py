@@ -16,7 +16,7 @@ import torch
 import minilm
 import static_table
 from export import read, read_encoder
-from text import bridged
+from text import REFERENCE, WEIGHTS, bridged
 
 # (text, mapped English words given by the caller; none means no bridge)
 TEXTS = [
@@ -50,9 +50,9 @@ TEXTS = [
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--static", type=Path, default=Path("static.bin"))
-    parser.add_argument("--encoder", type=Path, default=Path("encoder.bin"))
-    parser.add_argument("--out", type=Path, default=Path("reference.json"))
+    parser.add_argument("--static", type=Path, default=WEIGHTS / "static.bin")
+    parser.add_argument("--encoder", type=Path, default=WEIGHTS / "encoder.bin")
+    parser.add_argument("--out", type=Path, default=REFERENCE)
     args = parser.parse_args()
     torch.set_num_threads(1)
     tok = minilm.tokenizer()

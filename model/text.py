@@ -15,6 +15,13 @@ import snowballstemmer
 
 DATA = Path("../shared/data/routing")
 
+# Where the shipped files lie: inside the crates that use them.
+CRATES = Path(__file__).resolve().parent.parent / "crates"
+WEIGHTS = CRATES / "sinew-weights"
+VOCABULARY = CRATES / "sinew-models/data/vocab.txt"
+BACKGROUND = CRATES / "sinew-route/data/background.tsv"
+REFERENCE = CRATES / "sinew-models/tests/data/reference.json"
+
 LANGUAGES = {"de": "german", "es": "spanish", "fr": "french", "pt": "portuguese",
              "it": "italian", "ru": "russian"}
 

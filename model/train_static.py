@@ -20,7 +20,7 @@ import static_table
 from evaluate import Set, figures, fuse, lexical_scores, ranks
 from lexical import load_background
 from mine import pairs
-from text import DATA, Lexicon, bridge_fields, fields_of, is_validation, rows
+from text import BACKGROUND, DATA, Lexicon, bridge_fields, fields_of, is_validation, rows
 
 BATCH, DUPLICATE = 1024, 0.88
 
@@ -100,8 +100,7 @@ def main():
     val_messages = [m for m in rows_ if is_validation(m["skill"])]
     val = Set("validation", [s for s in skills if is_validation(s["id"])],
               [m["message"] for m in val_messages], [[m["skill"]] for m in val_messages], lexicon)
-    background = Path(__file__).with_name("background.tsv")
-    lexical = lexical_scores(val, load_background(background) if background.exists() else None, args.work)
+    lexical = lexical_scores(val, load_background(BACKGROUND) if BACKGROUND.exists() else None, args.work)
     val_bags = (static_table.message_bags(tok, val.messages, lexicon), static_table.document_bags(tok, val.documents))
 
     start = torch.from_numpy(np.load(args.work / "static-start.npy"))

@@ -1,5 +1,4 @@
-//! Turns word lists into sorted tables that are used in place, so that start-up costs nothing, and
-//! tells the crate which model files are there.
+//! Turns word lists into sorted tables that are used in place, so that start-up costs nothing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,40 +6,13 @@ use std::{env, fs};
 
 use rust_stemmers::{Algorithm, Stemmer};
 
-#[path = "src/fnv.rs"]
-mod fnv;
-
-/// Slots of the word-piece hash table: twice the vocabulary, so that probes stay short.
-const SLOTS: usize = 1 << 16;
-
 fn main() {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
-    let model = here.join("../../model");
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=src/fnv.rs");
-    println!("cargo:rerun-if-changed={}", here.join("data/lexicon").display());
+    println!("cargo:rerun-if-changed=data");
     lexicon(&here.join("data/lexicon"), &out.join("lexicon.bin"));
-    background(&watched(&model, "background.tsv"), &out.join("background.bin"));
-    word_pieces(&watched(&model, "vocab.txt"), &out.join("wordpiece.bin"));
-    for (file, flag, variable) in [
-        ("static.bin", "has_static", "SINEW_STATIC_FILE"),
-        ("encoder.bin", "has_encoder", "SINEW_ENCODER_FILE"),
-    ] {
-        println!("cargo:rustc-check-cfg=cfg({flag})");
-        let path = watched(&model, file);
-        if let Ok(path) = path.canonicalize() {
-            println!("cargo:rustc-cfg={flag}");
-            println!("cargo:rustc-env={variable}={}", path.display());
-        }
-    }
-}
-
-/// A model file; a change of it, or its coming and going, builds the crate again.
-fn watched(model: &Path, file: &str) -> PathBuf {
-    let path = model.join(file);
-    println!("cargo:rerun-if-changed={}", path.display());
-    path
+    background(&here.join("data/background.tsv"), &out.join("background.bin"));
 }
 
 /// Keys are `<language>=<term>` as written and `<language>~<stems>` stemmed; `<language>#` holds
@@ -89,7 +61,7 @@ fn lexicon(folder: &Path, out: &Path) {
 
 /// `term` → document frequency; the key `#` holds the number of documents.
 fn background(file: &Path, out: &Path) {
-    let text = fs::read_to_string(file).unwrap_or_default();
+    let text = fs::read_to_string(file).expect("data/background.tsv is part of the crate");
     let mut table = BTreeMap::new();
     for line in text.lines() {
         let Some((term, count)) = line.split_once('\t') else { continue };
@@ -114,29 +86,6 @@ fn sorted_table(table: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
     table.keys().for_each(|key| out.extend(key));
     table.values().for_each(|value| out.extend(value));
     out
-}
-
-/// count, offsets, hash table of `u16` (0xffff is free), pieces.
-fn word_pieces(file: &Path, out: &Path) {
-    let text = fs::read_to_string(file).unwrap_or_default();
-    let pieces: Vec<&str> = text.lines().collect();
-    let mut slots = vec![u16::MAX; SLOTS];
-    let mut offsets = number(0).to_vec();
-    let mut bytes = Vec::new();
-    for (id, piece) in pieces.iter().enumerate() {
-        bytes.extend_from_slice(piece.as_bytes());
-        offsets.extend(number(bytes.len()));
-        let mut slot = fnv::extend(fnv::START, piece.as_bytes()) as usize % SLOTS;
-        while slots[slot] != u16::MAX {
-            slot = (slot + 1) % SLOTS;
-        }
-        slots[slot] = u16::try_from(id).expect("a vocabulary of at most 65,534 pieces");
-    }
-    let mut table = number(pieces.len()).to_vec();
-    table.extend(offsets);
-    slots.iter().for_each(|slot| table.extend(slot.to_le_bytes()));
-    table.extend(bytes);
-    fs::write(out, table).expect("OUT_DIR is writable");
 }
 
 fn number(value: usize) -> [u8; 4] {

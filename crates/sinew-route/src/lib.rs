@@ -31,28 +31,22 @@ mod decision;
 mod document;
 pub mod eval;
 mod explain;
-mod fnv;
 mod index;
-mod kernel;
 mod keyword;
 mod lexical;
 mod mention;
 mod message;
-mod model;
 mod ranking;
 mod result;
 mod router;
+mod router_models;
 mod scored_query;
 mod signal_scale;
 mod signals;
 mod sorted_table;
 mod text;
-mod tokens;
 mod top_documents;
 pub mod words;
-
-/// The version of the texts that models read of a document. Models name the one they were trained on.
-pub const TEMPLATE_VERSION: u32 = 1;
 
 pub use calibrate::{
     Calibration, CalibrationSample, CalibrationSet, FEATURES, LogisticModel, MatchFeatures,
@@ -63,20 +57,17 @@ pub use explain::RankExplanation;
 pub use index::{
     DocumentKey, IndexBuildCounts, IndexError, MeaningVectors, RouteIndex, SharedBytes,
 };
-pub use kernel::KernelLevel;
 pub use lexical::{Bm25fParams, DocumentField};
 pub use message::{MAX_MESSAGE, UserMessage};
-pub use model::embed::{
-    EmbedDialect, EmbedError, EmbedTransport, Embedder, REMOTE_DEADLINE, RemoteEmbedder, TextSide,
-};
-pub use model::encoder::TextEncoder;
-pub use model::file::ModelLoadError;
-pub use model::router_models::RouterModels;
-pub use model::static_table::StaticModel;
 pub use result::{
     AbstainReason, DegradedKind, DegradedSignal, MatchedTerm, RouteDecision, RouteResult,
     RouteTiming, ScorePart, ScoreParts, SkillMatch,
 };
 pub use router::{RouteContext, Router, RouterConfig, SkillPrior};
+pub use router_models::RouterModels;
 pub use scored_query::ScoredQuery;
+pub use sinew_models::{
+    EmbedDialect, EmbedError, EmbedTransport, Embedder, KernelLevel, ModelLoadError,
+    REMOTE_DEADLINE, RemoteEmbedder, StaticModel, TEMPLATE_VERSION, TextEncoder, TextSide,
+};
 pub use text::language::{Language, guess as guess_language};

@@ -6,12 +6,12 @@ use std::time::Instant;
 use crate::calibrate::{Calibration, CalibrationSet, SignalWeights};
 use crate::document::RouteDocument;
 use crate::index::{IndexBuildCounts, RouteIndex};
-use crate::kernel::KernelLevel;
 use crate::message::{PreparedQuery, UserMessage};
-use crate::model::router_models::RouterModels;
 use crate::ranking::CandidateRanking;
 use crate::result::{DegradedKind, DegradedSignal, RouteResult};
+use crate::router_models::RouterModels;
 use crate::scored_query::{ScoredQuery, micros};
+use sinew_models::KernelLevel;
 
 /// How a router decides. The defaults are the calibrated ones.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,13 +7,13 @@ use crate::index::RouteIndex;
 use crate::keyword;
 use crate::mention;
 use crate::message::{PreparedQuery, UserMessage};
-use crate::model::static_table::StaticModel;
 use crate::result::{AbstainReason, DegradedKind, DegradedSignal, RouteTiming};
 use crate::router::{CANDIDATES, Router};
 use crate::signal_scale::SignalScale;
 use crate::signals::DocumentSignals;
 use crate::text::language::Language;
 use crate::top_documents::best;
+use sinew_models::StaticModel;
 
 /// Fewer vectors give no mean and no deviation to measure an encoder's cosines by.
 const ENOUGH_VECTORS: usize = 30;

@@ -1,12 +1,12 @@
 //! The raw signals of a message over every document.
 
 use crate::index::{MessageVector, RouteIndex};
-use crate::kernel::KernelLevel;
 use crate::lexical::TermRarity;
 use crate::message::{PreparedQuery, QueryPart, QueryTerm};
-use crate::model::embed::{EmbedError, Embedder, TextSide};
-use crate::model::math::quantise;
-use crate::model::static_table::StaticModel;
+use sinew_models::KernelLevel;
+use sinew_models::StaticModel;
+use sinew_models::quantise;
+use sinew_models::{EmbedError, Embedder, TextSide};
 
 /// Words that stand only in pasted text weigh together at most this share of the user's own.
 const PASTED_SHARE: f32 = 0.3;

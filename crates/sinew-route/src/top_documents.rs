@@ -98,7 +98,7 @@ impl TopDocuments<'_> {
 mod tests {
     use super::*;
     use crate::document::RouteDocument;
-    use crate::model::router_models::RouterModels;
+    use crate::router_models::RouterModels;
 
     #[test]
     fn one_pass_finds_what_sorting_everything_finds() {

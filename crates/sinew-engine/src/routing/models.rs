@@ -131,7 +131,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let bare = RouterModels::embedded_table();
         assert!(beside(bare.clone(), Some(folder.path())).encoder.is_none());
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../model/encoder.bin");
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sinew-weights/encoder.bin");
         let path = folder.path().join("encoder.bin");
         fs::copy(shipped, &path).expect("the encoder is part of the repository");
         let found = beside(bare.clone(), Some(folder.path()));

@@ -98,7 +98,9 @@ impl CalibrationSet {
 
     /// The calibration of a set of models.
     pub fn of(&self, model: &str) -> Option<&Calibration> {
-        self.sets.iter().find(|set| set.model == model && set.template == crate::TEMPLATE_VERSION)
+        self.sets
+            .iter()
+            .find(|set| set.model == model && set.template == sinew_models::TEMPLATE_VERSION)
     }
 
     /// The most similar set, for ranking with models that have none: with or without an encoder.
@@ -111,7 +113,7 @@ impl Default for Calibration {
     fn default() -> Self {
         Self {
             model: String::new(),
-            template: crate::TEMPLATE_VERSION,
+            template: sinew_models::TEMPLATE_VERSION,
             data: String::new(),
             date: String::new(),
             weights: SignalWeights { lexical: 1.0, table: 1.5, encoder: 3.0 },

@@ -10,7 +10,7 @@ use super::prepare::{ByteVector, DocumentBatch, PreparedDocument, TermCounts};
 use super::view::{IndexBuildCounts, RouteIndex, RouteIndexMeta, TextKind};
 use crate::document::RouteDocument;
 use crate::lexical::{Bm25fParams, FIELD_COUNT, TermRarity};
-use crate::model::router_models::RouterModels;
+use crate::router_models::RouterModels;
 
 /// Documents that are read together share a dictionary, so that a batch should be large; but there
 /// should be one for each thread, and the last should not keep the others waiting.
@@ -41,7 +41,7 @@ pub(super) fn assemble(
     words: WordScope<'_>,
 ) -> (RouteIndex, IndexBuildCounts) {
     let same = |old: &&RouteIndex| {
-        old.meta.table == models.table_id() && old.meta.template == crate::TEMPLATE_VERSION
+        old.meta.table == models.table_id() && old.meta.template == sinew_models::TEMPLATE_VERSION
     };
     let old = old.filter(same);
     let known: HashMap<(&str, &str), usize> = old
@@ -263,7 +263,7 @@ fn lay_out(
         encoder: models.encoder_id().to_owned(),
         encoder_dims,
         params,
-        template: crate::TEMPLATE_VERSION,
+        template: sinew_models::TEMPLATE_VERSION,
     };
     put(IndexSection::Meta, &serde_json::to_vec(&meta).expect("plain data"));
     let borrowed: [&[u8]; SECTIONS] = std::array::from_fn(|section| parts[section].as_slice());

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::layout::IndexSection;
 use super::view::RouteIndex;
-use crate::kernel::{KernelLevel, scan};
+use sinew_models::{KernelLevel, scan};
 
 /// Documents at a time: their sums stay in the first cache.
 const BLOCK: usize = 512;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::cosines::{MessageVector, VectorRows, larger};
 use super::prepare::ByteVector;
 use crate::document::{DocumentTexts, RouteDocument};
-use crate::kernel::KernelLevel;
 use crate::message::{PreparedQuery, UserMessage};
-use crate::model::static_table::StaticModel;
+use sinew_models::KernelLevel;
+use sinew_models::StaticModel;
 
 /// What documents mean, each at a place that the caller chose, and how close a message is to them.
 ///

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use crate::document::{DocumentTexts, RouteDocument};
 use crate::lexical::FIELD_COUNT;
-use crate::model::math::quantise;
-use crate::model::static_table::StaticModel;
 use crate::text::language::Language;
 use crate::text::words::{WordExtractor, raw_words};
+use sinew_models::StaticModel;
+use sinew_models::quantise;
 
 /// How often a term stands in each field of a document.
 pub(super) type TermCounts = (u32, [u8; FIELD_COUNT]);

@@ -6,7 +6,7 @@ use super::cosines::VectorRows;
 use super::layout::{IndexBytes, IndexSection, SECTIONS};
 use super::prepare::ByteVector;
 use super::view::{RouteIndex, TextKind};
-use crate::model::embed::{EmbedError, Embedder, TextSide};
+use sinew_models::{EmbedError, Embedder, TextSide};
 
 /// Vectors that live beside the bytes until these are laid out anew.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use super::layout::{IndexBytes, IndexError, IndexSection, SharedBytes};
 use super::vectors::EncoderVectors;
 use crate::document::RouteDocument;
 use crate::lexical::{Bm25fParams, FIELD_COUNT};
-use crate::model::router_models::RouterModels;
+use crate::router_models::RouterModels;
 
 /// Everything about a catalog that routing needs.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl RouteIndex {
     pub fn fits(&self, models: &RouterModels) -> bool {
         (self.meta.table == models.table_id() || models.table.is_none())
             && (self.meta.encoder == models.encoder_id() || models.encoder.is_none())
-            && self.meta.template == crate::TEMPLATE_VERSION
+            && self.meta.template == sinew_models::TEMPLATE_VERSION
             && self.meta.params == Bm25fParams::default()
     }
 

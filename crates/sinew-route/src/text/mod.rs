@@ -9,6 +9,7 @@ pub(crate) mod words;
 
 use std::borrow::Cow;
 
+pub(crate) use sinew_models::text::{head, runs};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// The text in the form all of routing works on (NFKC); most text is in it already.
@@ -24,34 +25,6 @@ pub(crate) fn normalised(text: &str) -> Cow<'_, str> {
         out.extend(base.into_iter().chain(other.chars()).nfkc());
     }
     Cow::Owned(out)
-}
-
-/// A text as pairs of an ASCII run and the run of other characters behind it; either may be empty.
-pub(crate) fn runs(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let other = rest.bytes().position(|byte| !byte.is_ascii()).unwrap_or(rest.len());
-        let (ascii, behind) = rest.split_at(other);
-        let end = behind.bytes().position(|byte| byte.is_ascii()).unwrap_or(behind.len());
-        let (other, behind) = behind.split_at(end);
-        rest = behind;
-        Some((ascii, other))
-    })
-}
-
-/// The part of a text before a length in bytes, cut where a character ends.
-pub(crate) fn head(text: &str, bytes: usize) -> &str {
-    if text.len() <= bytes {
-        return text;
-    }
-    let mut end = bytes;
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
 }
 
 /// The last part of a text of at most a length in bytes, cut where a character starts.

@@ -1,12 +1,15 @@
 //! The router's tests, in one binary.
 
 mod acceptance;
+mod calibration;
 mod corpus;
 mod evaluation;
 mod folder;
 mod index;
+#[allow(dead_code, reason = "the models' own tests use all of it")]
+#[path = "../../../sinew-models/tests/it/model_folder.rs"]
+mod model_folder;
 mod properties;
-mod reference;
 mod remote;
 mod shared;
 mod support;

@@ -173,7 +173,7 @@ fn lanes_sum(values: &[f32], map: impl Fn(f32) -> f32) -> f32 {
 
 /// Rounds a vector to signed bytes; gives the scale that turns them back.
 #[inline(always)]
-pub(crate) fn quantise(values: &[f32], out: &mut [i8]) -> f32 {
+pub fn quantise(values: &[f32], out: &mut [i8]) -> f32 {
     let top = top(values, f32::abs);
     if top <= 0.0 || !top.is_finite() {
         out.fill(0);

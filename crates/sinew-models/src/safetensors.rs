@@ -10,15 +10,15 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::file::ModelLoadError;
-use super::math::quantise;
-use super::weights::{LookupMatrix, WeightMatrix, WeightSource};
+use crate::file::ModelLoadError;
+use crate::math::quantise;
+use crate::weights::{LookupMatrix, WeightMatrix, WeightSource};
 
 /// The headers of models with thousands of tensors have a megabyte; a longer one is no header.
 const MAX_HEADER: usize = 32 << 20;
 
 /// A file of BERT's weights. Floats are rounded to bytes when they are asked for.
-pub(super) struct SafetensorsFile {
+pub(crate) struct SafetensorsFile {
     bytes: Vec<u8>,
     tensors: Vec<TensorLayout>,
     names: HashMap<String, usize>,
@@ -80,7 +80,7 @@ struct SafetensorsRecord {
 }
 
 impl SafetensorsFile {
-    pub(super) fn open(bytes: Vec<u8>) -> Result<Self, ModelLoadError> {
+    pub(crate) fn open(bytes: Vec<u8>) -> Result<Self, ModelLoadError> {
         let damaged = |what: String| ModelLoadError::Damaged(format!("model.safetensors: {what}"));
         let length = bytes.first_chunk().map(|eight| u64::from_le_bytes(*eight));
         let length = length.and_then(|length| usize::try_from(length).ok()).unwrap_or(usize::MAX);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::file::ModelLoadError;
+use crate::file::ModelLoadError;
 
 /// The named tensors of a model.
 pub(crate) trait WeightSource: Send + Sync {
@@ -34,7 +34,7 @@ pub(crate) trait WeightSource: Send + Sync {
 
 /// A matrix whose rows are looked up and never multiplied.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct LookupMatrix(pub(super) WeightMatrix);
+pub(crate) struct LookupMatrix(pub(crate) WeightMatrix);
 
 /// A matrix that was found.
 #[derive(Debug, Clone, Copy)]
@@ -42,5 +42,5 @@ pub(crate) struct WeightMatrix {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
     /// Its number in the list of tensors.
-    pub(super) tensor: usize,
+    pub(crate) tensor: usize,
 }

@@ -2,26 +2,26 @@
 
 use std::sync::OnceLock;
 
-use super::file::ModelLoadError;
-use super::weights::{LookupMatrix, WeightMatrix, WeightSource};
+use crate::file::ModelLoadError;
 use crate::kernel::{KernelLevel, PackedWeights, floats};
+use crate::weights::{LookupMatrix, WeightMatrix, WeightSource};
 
 /// The sizes of a transformer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TransformerShape {
-    pub(super) vocabulary: usize,
-    pub(super) dims: usize,
-    pub(super) layers: usize,
-    pub(super) heads: usize,
-    pub(super) intermediate: usize,
-    pub(super) max_tokens: usize,
-    pub(super) norm_epsilon: f32,
+pub(crate) struct TransformerShape {
+    pub(crate) vocabulary: usize,
+    pub(crate) dims: usize,
+    pub(crate) layers: usize,
+    pub(crate) heads: usize,
+    pub(crate) intermediate: usize,
+    pub(crate) max_tokens: usize,
+    pub(crate) norm_epsilon: f32,
 }
 
 /// All layers, over the weights of a model.
-pub(super) struct TransformerStack {
-    pub(super) shape: TransformerShape,
-    pub(super) level: KernelLevel,
+pub(crate) struct TransformerStack {
+    pub(crate) shape: TransformerShape,
+    pub(crate) level: KernelLevel,
     weights: Box<dyn WeightSource>,
     word: LookupMatrix,
     /// Position plus segment embeddings.
@@ -67,7 +67,7 @@ struct TransformerLayer {
 
 impl TransformerStack {
     /// Looks for every tensor; the large ones are not read yet.
-    pub(super) fn of(
+    pub(crate) fn of(
         shape: TransformerShape,
         weights: Box<dyn WeightSource>,
     ) -> Result<Self, ModelLoadError> {
@@ -116,7 +116,7 @@ impl TransformerStack {
     }
 
     /// What the last layer says of each token.
-    pub(super) fn run(&self, ids: &[u32]) -> Vec<f32> {
+    pub(crate) fn run(&self, ids: &[u32]) -> Vec<f32> {
         let mut work = TransformerScratch::new(self.shape, ids.len());
         self.embed_tokens(ids, &mut work.x);
         for (plan, layer) in self.plan.iter().zip(self.layers()) {

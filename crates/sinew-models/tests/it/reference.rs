@@ -2,18 +2,22 @@
 
 use std::path::PathBuf;
 
-use sinew_route::{
-    Embedder, KernelLevel, ModelLoadError, RouteIndex, RouterModels, StaticModel, TextEncoder,
-    TextSide,
-};
+use sinew_models::{Embedder, KernelLevel, ModelLoadError, StaticModel, TextEncoder, TextSide};
+use sinew_testkit::report_skip;
 
-use crate::support::{has_models, skipped};
+fn has_models() -> bool {
+    let has = StaticModel::embedded().is_some() && TextEncoder::embedded().is_some();
+    if !has {
+        report_skip("this build has no weights");
+    }
+    has
+}
 
-fn model_file(name: &str) -> Option<Vec<u8>> {
-    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../model")).join(name);
+fn weights(name: &str) -> Option<Vec<u8>> {
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../sinew-weights")).join(name);
     let bytes = std::fs::read(&path).ok();
     if bytes.is_none() {
-        skipped(&format!("no model/{name}"));
+        report_skip(&format!("no sinew-weights/{name}"));
     }
     bytes
 }
@@ -29,8 +33,11 @@ fn floats(value: &serde_json::Value) -> Vec<f32> {
 
 #[test]
 fn vectors_equal_those_of_training() {
-    let (Some(bytes), true) = (model_file("reference.json"), has_models()) else { return };
-    let reference: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+    if !has_models() {
+        return;
+    }
+    let reference: serde_json::Value =
+        serde_json::from_str(include_str!("../data/reference.json")).expect("JSON");
     let table = StaticModel::embedded().expect("checked").expect("a good file");
     let encoder = TextEncoder::embedded().expect("checked").expect("a good file");
     assert_eq!(reference["static"], table.id());
@@ -74,7 +81,7 @@ fn every_level_gives_the_same_bits() {
 
 #[test]
 fn a_changed_file_is_refused() {
-    let (Some(good), Some(encoder)) = (model_file("static.bin"), model_file("encoder.bin")) else {
+    let (Some(good), Some(encoder)) = (weights("static.bin"), weights("encoder.bin")) else {
         return;
     };
     assert!(StaticModel::from_bytes(good.clone()).is_ok());
@@ -92,27 +99,4 @@ fn a_changed_file_is_refused() {
     assert!(matches!(TextEncoder::from_bytes(good), Err(ModelLoadError::WrongKind { .. })));
     assert!(TextEncoder::from_bytes(encoder).is_ok());
     assert!(matches!(StaticModel::from_bytes(Vec::new()), Err(ModelLoadError::WrongKind { .. })));
-}
-
-#[test]
-fn the_embedded_calibration_is_for_the_embedded_models() {
-    if !has_models() {
-        return;
-    }
-    let router = crate::support::corpus_router();
-    let result = crate::support::ask(router, "merge two pdf documents");
-    assert_eq!(
-        result.calibration, result.model,
-        "run the example `calibrate` after changing a model"
-    );
-    let small = RouterModels::embedded().without_encoder();
-    let index = RouteIndex::build(&crate::support::corpus_skills(), &small);
-    let router = sinew_route::Router::from_index(
-        std::sync::Arc::new(index),
-        small,
-        sinew_route::RouterConfig::default(),
-    )
-    .0;
-    let result = crate::support::ask(&router, "merge two pdf documents");
-    assert_eq!(result.calibration, result.model);
 }

@@ -17,11 +17,11 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::encoder::{EncoderSetup, Pooling, TextEncoder};
-use super::file::ModelLoadError;
-use super::safetensors::SafetensorsFile;
-use super::transformer::TransformerShape;
+use crate::encoder::{EncoderSetup, Pooling, TextEncoder};
+use crate::file::ModelLoadError;
+use crate::safetensors::SafetensorsFile;
 use crate::tokens::Tokenizer;
+use crate::transformer::TransformerShape;
 
 #[derive(Deserialize)]
 struct BertConfigWire {

@@ -11,7 +11,7 @@
 )]
 
 use super::KernelLevel;
-use crate::model::math;
+use crate::math;
 
 macro_rules! per_level {
     ($(#[$doc:meta])* $name:ident($($arg:ident: $kind:ty),*) $(-> $out:ty)?) => {

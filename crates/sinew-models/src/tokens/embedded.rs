@@ -1,7 +1,6 @@
 //! The vocabulary in the binary: a hash table that the build script made, used where it lies.
 
 use crate::fnv;
-use crate::sorted_table::number;
 
 static BLOB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/wordpiece.bin"));
 
@@ -52,4 +51,10 @@ fn find(hash: u64, prefix: &[u8], rest: &[u8]) -> Option<u32> {
         }
         slot = (slot + 1) % SLOTS;
     }
+}
+
+/// The little-endian number at a place counted in numbers.
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let four = bytes.get(4 * at..4 * at + 4)?;
+    Some(u32::from_le_bytes(four.try_into().ok()?))
 }

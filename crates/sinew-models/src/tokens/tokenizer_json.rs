@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::basic::TokenCleaning;
 use super::{PREFIX, TokenVocabulary, Tokenizer};
-use crate::model::file::ModelLoadError;
+use crate::file::ModelLoadError;
 
 #[derive(Deserialize)]
 struct TokenizerWire {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::weights::{LookupMatrix, WeightMatrix, WeightSource};
+use crate::weights::{LookupMatrix, WeightMatrix, WeightSource};
 
 /// Columns of an `i4` table that have a scale of their own: more would lose small values beside large
 /// ones, fewer would store more scales than values.

@@ -58,7 +58,7 @@ impl KernelLevel {
 }
 
 /// The dot product of `query` with each row of `rows`, into `out`.
-pub(crate) fn scan(level: KernelLevel, rows: &[i8], query: &[i8], out: &mut [i32]) {
+pub fn scan(level: KernelLevel, rows: &[i8], query: &[i8], out: &mut [i32]) {
     assert_eq!(rows.len(), query.len() * out.len(), "rows and query must fit");
     match level {
         #[cfg(target_arch = "x86_64")]

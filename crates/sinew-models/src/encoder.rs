@@ -6,14 +6,14 @@
 
 use std::borrow::Cow;
 
-use super::embed::{EmbedError, Embedder, TextSide};
-use super::file::{ModelFile, ModelLoadError};
-use super::math;
-use super::transformer::{TransformerShape, TransformerStack};
-use super::weights::WeightSource;
-use crate::TEMPLATE_VERSION;
+use crate::embed::{EmbedError, Embedder, TextSide};
+use crate::file::{ModelFile, ModelLoadError};
 use crate::kernel::KernelLevel;
+use crate::math;
 use crate::tokens::Tokenizer;
+use crate::transformer::{TransformerShape, TransformerStack};
+use crate::weights::WeightSource;
+use crate::{TEMPLATE_VERSION, embedded};
 
 const MAGIC: &str = "SNWENC02";
 
@@ -28,18 +28,18 @@ pub struct TextEncoder {
 }
 
 /// How a transformer reads a text, and what becomes its vector.
-pub(super) struct EncoderSetup {
-    pub(super) tokenizer: Tokenizer,
+pub(crate) struct EncoderSetup {
+    pub(crate) tokenizer: Tokenizer,
     /// What is put before a message, and before a document.
-    pub(super) prompts: [String; 2],
+    pub(crate) prompts: [String; 2],
     /// Tokens of a message, and of a document.
-    pub(super) tokens: [usize; 2],
-    pub(super) pooling: Pooling,
+    pub(crate) tokens: [usize; 2],
+    pub(crate) pooling: Pooling,
 }
 
 /// What of the last layer becomes the vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Pooling {
+pub(crate) enum Pooling {
     /// The mean of all tokens.
     Mean,
     /// The first token.
@@ -49,10 +49,7 @@ pub(super) enum Pooling {
 impl TextEncoder {
     /// The encoder inside the binary.
     pub fn embedded() -> Option<Result<Self, ModelLoadError>> {
-        #[cfg(has_encoder)]
-        return Some(Self::open(Cow::Borrowed(include_bytes!(env!("SINEW_ENCODER_FILE"))), false));
-        #[cfg(not(has_encoder))]
-        return None;
+        embedded::encoder().map(|bytes| Self::open(Cow::Borrowed(bytes), false))
     }
 
     /// An encoder from the bytes of a file, checked against its digest.
@@ -69,7 +66,7 @@ impl TextEncoder {
         }
         let reading = EncoderSetup {
             tokenizer: Tokenizer::embedded()
-                .ok_or_else(|| ModelLoadError::Missing("model/vocab.txt".to_owned()))?,
+                .ok_or_else(|| ModelLoadError::Missing("the vocabulary".to_owned()))?,
             prompts: Default::default(),
             tokens: [header.max_message_tokens, header.max_document_tokens],
             pooling: Pooling::Mean,
@@ -87,7 +84,7 @@ impl TextEncoder {
     }
 
     /// Puts a model together.
-    pub(super) fn of(
+    pub(crate) fn of(
         id: String,
         shape: TransformerShape,
         reading: EncoderSetup,

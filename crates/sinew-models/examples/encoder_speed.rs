@@ -1,11 +1,11 @@
 //! How long the encoder takes per text, level by level.
 //!
-//!     cargo run --release -p sinew-route --example encoder_speed
+//!     cargo run --release -p sinew-models --example encoder_speed
 #![allow(clippy::print_stdout, reason = "a program that prints figures")]
 
 use std::time::Instant;
 
-use sinew_route::{KernelLevel, TextEncoder};
+use sinew_models::{KernelLevel, TextEncoder};
 
 fn main() {
     for level in KernelLevel::available() {

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
-use super::embed::Embedder;
-use super::encoder::TextEncoder;
-use super::static_table::StaticModel;
+use sinew_models::{Embedder, StaticModel, TextEncoder};
+
 use crate::result::{DegradedKind, DegradedSignal};
 
-/// What helps where a program lacks its own models.
-const BUILD: &str = "build it with the files of model/";
+/// What helps where a program lacks its static table.
+const BUILD: &str = "build the program with the feature `models`";
+
+/// What helps where a program lacks its encoder, which no package holds.
+const BRING: &str = "put the encoder.bin of this release beside the program, or build it from its \
+                     repository with the feature `models`";
 
 /// The models of a router.
 #[derive(Debug, Clone, Default)]
@@ -27,13 +30,9 @@ impl RouterModels {
         let mut models = Self::embedded_table();
         match TextEncoder::embedded() {
             Some(Ok(encoder)) => models.encoder = Some(Arc::new(encoder)),
-            Some(Err(error)) => models.add_missing("encoder", &error.to_string(), BUILD),
+            Some(Err(error)) => models.add_missing("encoder", &error.to_string(), BRING),
             None => {
-                models.add_missing(
-                    "encoder",
-                    "this program was built without model/encoder.bin",
-                    BUILD,
-                );
+                models.add_missing("encoder", "this program was built without the encoder", BRING);
             }
         }
         models
@@ -48,7 +47,7 @@ impl RouterModels {
             None => {
                 models.add_missing(
                     "static",
-                    "this program was built without model/static.bin",
+                    "this program was built without the static table",
                     BUILD,
                 );
             }

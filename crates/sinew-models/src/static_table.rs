@@ -4,10 +4,10 @@
 
 use std::borrow::Cow;
 
-use super::file::{ModelFile, ModelLoadError};
-use super::weights::{WeightMatrix, WeightSource as _};
-use crate::TEMPLATE_VERSION;
+use crate::file::{ModelFile, ModelLoadError};
 use crate::tokens::Tokenizer;
+use crate::weights::{WeightMatrix, WeightSource as _};
+use crate::{TEMPLATE_VERSION, embedded};
 
 /// The magic of the file.
 const MAGIC: &str = "SNWSTAT1";
@@ -32,10 +32,7 @@ pub struct StaticModel {
 impl StaticModel {
     /// The table inside the binary, used where it lies.
     pub fn embedded() -> Option<Result<Self, ModelLoadError>> {
-        #[cfg(has_static)]
-        return Some(Self::open(Cow::Borrowed(include_bytes!(env!("SINEW_STATIC_FILE"))), false));
-        #[cfg(not(has_static))]
-        return None;
+        embedded::static_table().map(|bytes| Self::open(Cow::Borrowed(bytes), false))
     }
 
     /// A table from the bytes of a file, checked against its digest.
@@ -51,7 +48,7 @@ impl StaticModel {
         }
         let table = file.matrix("table", file.header.vocab, file.header.dims)?;
         let tokenizer = Tokenizer::embedded()
-            .ok_or_else(|| ModelLoadError::Missing("model/vocab.txt".to_owned()))?;
+            .ok_or_else(|| ModelLoadError::Missing("the vocabulary".to_owned()))?;
         Ok(Self { scales: file.scales(table), file, table, tokenizer })
     }
 
@@ -76,7 +73,7 @@ impl StaticModel {
     }
 
     /// Whether any word of a text is one that the table knows, not one that it spells.
-    pub(crate) fn knows_a_word(&self, text: &str) -> bool {
+    pub fn knows_a_word(&self, text: &str) -> bool {
         self.tokenizer.has_a_word(crate::text::head(text, MAX_TEXT))
     }
 
@@ -103,7 +100,7 @@ impl StaticModel {
                 *sum += weight * f32::from(value);
             }
         }
-        super::math::normalise(&mut out);
+        crate::math::normalise(&mut out);
         out
     }
 }

@@ -125,7 +125,7 @@ impl EmbedDialect {
             if vector.iter().any(|value| !value.is_finite()) {
                 return Err(EmbedError::BadAnswer("a value is not a number".to_owned()));
             }
-            super::math::normalise(vector);
+            crate::math::normalise(vector);
         }
         Ok(vectors)
     }
