@@ -143,6 +143,38 @@ pub struct CatalogChange {
 }
 
 impl CatalogChange {
+    /// What differs between two looks at the roots.
+    pub fn between(
+        before: Option<&Arc<Snapshot>>,
+        after: &Arc<Snapshot>,
+        cause: RefreshCause,
+    ) -> Self {
+        let mut change = Self {
+            version: after.version,
+            added: Vec::new(),
+            removed: Vec::new(),
+            changed: Vec::new(),
+            cause,
+            snapshot: Arc::clone(after),
+        };
+        let Some(before) = before.filter(|before| !Arc::ptr_eq(before, after)) else {
+            return change;
+        };
+        let old: BTreeMap<&str, u64> = by_name(&before.catalog);
+        let new: BTreeMap<&str, u64> = by_name(&after.catalog);
+        let gone = |name: &&str| !new.contains_key(*name);
+        change.removed =
+            old.keys().filter(|name| gone(name)).map(|name| (*name).to_owned()).collect();
+        for (name, digest) in &new {
+            match old.get(name) {
+                None => change.added.push((*name).to_owned()),
+                Some(before) if before != digest => change.changed.push((*name).to_owned()),
+                Some(_) => {}
+            }
+        }
+        change
+    }
+
     /// Whether any skill differs.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
@@ -185,7 +217,7 @@ impl LiveCatalog {
             && may_stay
             && Arc::ptr_eq(&before.catalog, &catalog)
         {
-            return change(Some(before), before, cause);
+            return CatalogChange::between(Some(before), before, cause);
         }
         let fingerprint = fingerprint(&catalog);
         let inputs = inputs(&catalog, request);
@@ -206,36 +238,8 @@ impl LiveCatalog {
             inputs,
         });
         self.current.store(Some(Arc::clone(&snapshot)));
-        change(before.as_ref(), &snapshot, cause)
+        CatalogChange::between(before.as_ref(), &snapshot, cause)
     }
-}
-
-fn change(
-    before: Option<&Arc<Snapshot>>,
-    after: &Arc<Snapshot>,
-    cause: RefreshCause,
-) -> CatalogChange {
-    let mut change = CatalogChange {
-        version: after.version,
-        added: Vec::new(),
-        removed: Vec::new(),
-        changed: Vec::new(),
-        cause,
-        snapshot: Arc::clone(after),
-    };
-    let Some(before) = before.filter(|before| !Arc::ptr_eq(before, after)) else { return change };
-    let old: BTreeMap<&str, u64> = by_name(&before.catalog);
-    let new: BTreeMap<&str, u64> = by_name(&after.catalog);
-    let gone = |name: &&str| !new.contains_key(*name);
-    change.removed = old.keys().filter(|name| gone(name)).map(|name| (*name).to_owned()).collect();
-    for (name, digest) in &new {
-        match old.get(name) {
-            None => change.added.push((*name).to_owned()),
-            Some(before) if before != digest => change.changed.push((*name).to_owned()),
-            Some(_) => {}
-        }
-    }
-    change
 }
 
 fn by_name(catalog: &Catalog) -> BTreeMap<&str, u64> {

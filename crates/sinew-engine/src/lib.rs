@@ -32,6 +32,7 @@ pub mod hook;
 pub mod hub;
 mod install;
 mod learn;
+mod live_engine;
 pub mod model;
 mod openpocket;
 mod prompt;
@@ -74,6 +75,7 @@ pub use install::{
     ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, InstallStep,
 };
 pub use learn::{LearnReport, LearnSource, LearnedFile, UnreadFile};
+pub use live_engine::{LiveEngine, LiveView};
 pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
 pub use requirement_checks::{RequirementCheck, variable_origin};

@@ -1,15 +1,17 @@
 //! Following the skills over time.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use sinew_catalog::watch::{CatalogWatch, RETRY, WatchWaitResult};
-use sinew_catalog::{CatalogChange, RefreshCause};
+use sinew_catalog::{CatalogChange, RefreshCause, Snapshot};
 use sinew_settings::{Reason, ReasonCode};
 
-use crate::Engine;
+use crate::{Engine, LiveEngine};
 
 /// How often the roots are looked at while they cannot be watched.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -31,97 +33,154 @@ pub enum WatchEvent {
     Notice(Reason),
 }
 
-impl Engine {
-    /// Reports changes until `report` has had enough.
-    pub fn watch(&self, mut report: impl FnMut(WatchEvent) -> ControlFlow<()>) {
-        let mut reread: Option<Engine> = None;
-        let mut change = self.refresh(RefreshCause::Start);
-        let mut watch = None;
-        let mut retry_at = Instant::now();
-        let mut started = false;
-        loop {
-            let engine = reread.as_ref().unwrap_or(self);
-            if watch.is_none() && engine.config.load.watch && Instant::now() >= retry_at {
-                match start(engine, &change) {
-                    Ok(begun) => watch = Some(begun),
-                    Err(reason) => {
-                        retry_at = Instant::now() + RETRY;
-                        let degraded = Reason::new(
-                            ReasonCode::WatchDegraded,
-                            "looking for changes every second instead",
-                        );
-                        for reason in [reason, degraded] {
-                            if report(WatchEvent::Notice(reason)).is_break() {
-                                return;
-                            }
-                        }
-                    }
-                }
-            }
-            if !started {
-                started = true;
-                let catalog = &change.snapshot.catalog;
-                let begun = WatchEvent::Started {
-                    skills: catalog.unshadowed().count(),
-                    folders: sinew_catalog::watch::folders_to_watch(catalog).len(),
-                };
-                if report(begun).is_break() {
-                    return;
-                }
-            }
-            let cause = match &mut watch {
-                None => {
-                    thread::sleep(LOOK_EVERY);
-                    RefreshCause::Files
-                }
-                Some(watch) => match watch.wait(RETRY) {
-                    WatchWaitResult::Quiet => continue,
-                    WatchWaitResult::Lost => RefreshCause::WatchLost,
-                    WatchWaitResult::Changed(paths) => {
-                        for path in paths.iter().filter(|path| path.ends_with("source-origin.json"))
-                        {
-                            let skill = path.parent().and_then(std::path::Path::parent);
-                            engine.forget_below(skill.unwrap_or(path));
-                        }
-                        RefreshCause::Files
-                    }
-                },
-            };
-            let (cause, now) = match engine.reload_if_changed() {
-                Ok(Some(now)) => (RefreshCause::Settings, Some(now)),
-                // A configuration that makes no sense right now is being written, or reported.
-                Ok(None) | Err(_) => (cause, None),
-            };
-            if now.is_some() {
-                reread = now;
-            }
-            let engine = reread.as_ref().unwrap_or(self);
-            let before = change.version;
-            change = engine.refresh(cause);
-            if let Some(open) = &mut watch
-                && let Err(reason) = open.follow(&change.snapshot.catalog)
-            {
-                watch = None;
-                retry_at = Instant::now() + RETRY;
-                change = engine.refresh(RefreshCause::WatchLost);
-                if report(WatchEvent::Notice(reason)).is_break() {
-                    return;
-                }
-            }
-            if change.version != before
-                && !change.is_empty()
-                && report(WatchEvent::Changed(change.clone())).is_break()
-            {
-                return;
-            }
+/// Where events go, until they are no longer wanted.
+type Report<'r> = &'r mut dyn FnMut(WatchEvent) -> ControlFlow<()>;
+
+/// Reports changes until `report` has had enough or the engine is gone.
+pub(crate) fn follow(live: &dyn Fn() -> Option<Arc<LiveEngine>>, report: Report<'_>) {
+    let Some(begun) = live() else { return };
+    let mut follower = CatalogFollower::new(&begun.engine());
+    drop(begun);
+    while let Some(now) = live() {
+        let engine = now.engine();
+        // While it waits, the follower must not be what keeps the engine alive.
+        drop(now);
+        let stepped = follower.begin(&engine, report);
+        drop(engine);
+        if stepped.is_break() {
+            return;
+        }
+        let Some(woken) = follower.wait() else { continue };
+        let Some(now) = live() else { return };
+        if follower.refresh(&now, woken, report).is_break() {
+            return;
         }
     }
 }
 
-fn start(engine: &Engine, change: &CatalogChange) -> Result<CatalogWatch, Reason> {
+/// What a follower knows from one look to the next.
+struct CatalogFollower {
+    /// The engine that looked last: another one means that the configuration changed.
+    engine: Weak<Engine>,
+    /// The skills that were last told of.
+    told: Arc<Snapshot>,
+    /// Absent while the folders cannot be watched.
+    watch: Option<CatalogWatch>,
+    retry_at: Instant,
+    started: bool,
+}
+
+/// Why it is time to look again.
+enum WakeReason {
+    /// The folders are not watched; it is looked at them regularly.
+    Time,
+    /// Something may have been missed.
+    Lost,
+    /// These paths changed.
+    Paths(Vec<PathBuf>),
+}
+
+impl CatalogFollower {
+    fn new(engine: &Arc<Engine>) -> Self {
+        Self {
+            told: engine.refresh(RefreshCause::Start).snapshot,
+            engine: Arc::downgrade(engine),
+            watch: None,
+            retry_at: Instant::now(),
+            started: false,
+        }
+    }
+
+    /// Watches the folders where that is wanted and not done yet, and tells that it began.
+    fn begin(&mut self, engine: &Engine, report: Report<'_>) -> ControlFlow<()> {
+        if self.watch.is_none() && engine.config.load.watch && Instant::now() >= self.retry_at {
+            match start(engine, &self.told) {
+                Ok(begun) => self.watch = Some(begun),
+                Err(reason) => {
+                    self.retry_at = Instant::now() + RETRY;
+                    report(WatchEvent::Notice(reason))?;
+                    report(WatchEvent::Notice(Reason::new(
+                        ReasonCode::WatchDegraded,
+                        "looking for changes every second instead",
+                    )))?;
+                }
+            }
+        }
+        if self.started {
+            return ControlFlow::Continue(());
+        }
+        self.started = true;
+        let catalog = &self.told.catalog;
+        report(WatchEvent::Started {
+            skills: catalog.unshadowed().count(),
+            folders: sinew_catalog::watch::folders_to_watch(catalog).len(),
+        })
+    }
+
+    /// Waits until it is time to look again; `None` after a while in which nothing happened.
+    fn wait(&mut self) -> Option<WakeReason> {
+        match &mut self.watch {
+            None => {
+                thread::sleep(LOOK_EVERY);
+                Some(WakeReason::Time)
+            }
+            Some(watch) => match watch.wait(RETRY) {
+                WatchWaitResult::Quiet => None,
+                WatchWaitResult::Lost => Some(WakeReason::Lost),
+                WatchWaitResult::Changed(paths) => {
+                    Some(WakeReason::Paths(paths.into_iter().collect()))
+                }
+            },
+        }
+    }
+
+    /// Looks at the configuration and the folders again, and tells what differs from what was told.
+    fn refresh(
+        &mut self,
+        live: &LiveEngine,
+        woken: WakeReason,
+        report: Report<'_>,
+    ) -> ControlFlow<()> {
+        let engine = live.reloaded();
+        let cause = match woken {
+            WakeReason::Time => RefreshCause::Files,
+            WakeReason::Lost => RefreshCause::WatchLost,
+            WakeReason::Paths(paths) => {
+                for path in paths.iter().filter(|path| path.ends_with("source-origin.json")) {
+                    let skill = path.parent().and_then(std::path::Path::parent);
+                    engine.forget_below(skill.unwrap_or(path));
+                }
+                RefreshCause::Files
+            }
+        };
+        let mut snapshot = engine.refresh(cause).snapshot;
+        if let Some(open) = &mut self.watch
+            && let Err(reason) = open.follow(&snapshot.catalog)
+        {
+            self.watch = None;
+            self.retry_at = Instant::now() + RETRY;
+            snapshot = engine.refresh(RefreshCause::WatchLost).snapshot;
+            report(WatchEvent::Notice(reason))?;
+        }
+        let cause = match std::ptr::eq(self.engine.as_ptr(), Arc::as_ptr(&engine)) {
+            true => cause,
+            false => RefreshCause::Settings,
+        };
+        self.engine = Arc::downgrade(&engine);
+        // Compared with what was told: a question may have looked at the folders first.
+        let change = CatalogChange::between(Some(&self.told), &snapshot, cause);
+        self.told = snapshot;
+        match change.is_empty() {
+            true => ControlFlow::Continue(()),
+            false => report(WatchEvent::Changed(change)),
+        }
+    }
+}
+
+fn start(engine: &Engine, snapshot: &Snapshot) -> Result<CatalogWatch, Reason> {
     let debounce = Duration::from_millis(engine.config.load.debounce_ms);
     let mut watch = CatalogWatch::start(debounce)?;
     watch.add_file(engine.config_source().path.clone());
-    watch.follow(&change.snapshot.catalog)?;
+    watch.follow(&snapshot.catalog)?;
     Ok(watch)
 }

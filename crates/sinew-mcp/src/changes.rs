@@ -91,7 +91,7 @@ impl McpHost {
     pub(super) fn ensure_baseline(self: &Arc<Self>) {
         let begun = self.seen.lock().unwrap_or_else(PoisonError::into_inner).skills.is_some();
         if !begun {
-            self.context();
+            self.view();
         }
     }
 
@@ -107,21 +107,14 @@ impl McpHost {
     /// Follows files and configuration for as long as the process lives.
     pub fn watch(self: &Arc<Self>) {
         let host = Arc::downgrade(self);
-        let engine = self.engine();
-        thread::spawn(move || {
-            // The first look at a large catalog takes a while; no client has to wait for it.
-            if let Some(host) = host.upgrade() {
-                host.ensure_baseline();
+        self.live.follow(move |event| {
+            let Some(host) = host.upgrade() else { return ControlFlow::Break(()) };
+            match event {
+                WatchEvent::Changed(change) => host.notify_skill_changes(&change.snapshot),
+                // What changed while watching began, or was lost, is seen now.
+                WatchEvent::Started { .. } | WatchEvent::Notice(_) => drop(host.view()),
             }
-            engine.watch(|event| {
-                let Some(host) = host.upgrade() else { return ControlFlow::Break(()) };
-                match event {
-                    WatchEvent::Changed(change) => host.notify_skill_changes(&change.snapshot),
-                    // What changed while watching began, or was lost, is seen now.
-                    WatchEvent::Started { .. } | WatchEvent::Notice(_) => drop(host.context()),
-                }
-                ControlFlow::Continue(())
-            });
+            ControlFlow::Continue(())
         });
         let host = Arc::downgrade(self);
         thread::spawn(move || {
@@ -142,7 +135,7 @@ impl McpHost {
         if followed.is_empty() {
             return;
         }
-        let look = self.context();
+        let look = self.view();
         for uri in followed {
             let now = resources::digest(&look, &uri);
             let before = known.insert(uri.clone(), now.clone());

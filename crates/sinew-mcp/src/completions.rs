@@ -1,14 +1,15 @@
 //! Completions: names of skills, proposals and task areas, as far as somebody has typed them.
 
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
+use sinew_engine::LiveView;
 
-use super::host::McpContext;
+use super::host::workshop_is_on;
 
 /// Values that one answer may hold; the protocol allows no more.
 const MOST: usize = CompletionInfo::MAX_VALUES;
 
 /// What begins with what was typed.
-pub(super) fn complete(look: &McpContext, request: &CompleteRequestParams) -> CompleteResult {
+pub(super) fn complete(look: &LiveView, request: &CompleteRequestParams) -> CompleteResult {
     let typed = request.argument.value.to_lowercase();
     let all = match request.argument.name.as_str() {
         "skill" | "name" => {
@@ -29,15 +30,15 @@ pub(super) fn complete(look: &McpContext, request: &CompleteRequestParams) -> Co
     CompleteResult::new(info.unwrap_or_default())
 }
 
-fn proposals(look: &McpContext) -> Vec<String> {
-    if !look.workshop_is_on() {
+fn proposals(look: &LiveView) -> Vec<String> {
+    if !workshop_is_on(look) {
         return Vec::new();
     }
     let known = look.engine.proposals().unwrap_or_default();
     known.into_iter().map(|proposal| proposal.id).collect()
 }
 
-fn regions(look: &McpContext) -> Vec<String> {
+fn regions(look: &LiveView) -> Vec<String> {
     let memory = look.engine.cortex().and_then(|cortex| cortex.memory());
     memory.map(|memory| memory.motor.keys().cloned().collect()).unwrap_or_default()
 }

@@ -9,10 +9,9 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use sinew_catalog::commands::{CommandSpec, fill_arguments};
 use sinew_catalog::{Catalog, CatalogEntry};
-use sinew_engine::{EngineError, ModelChoice, declared_arguments, fill_in};
+use sinew_engine::{EngineError, LiveView, ModelChoice, declared_arguments, fill_in};
 
 use super::caller::McpCaller;
-use super::host::McpContext;
 use super::info::RESERVED_COMMANDS;
 use super::resources::proposal;
 use super::skills::{cursor_of, cursor_offset};
@@ -24,10 +23,7 @@ const PAGE: usize = 200;
 const FOUND: usize = 3;
 
 /// The prompts there are.
-pub(super) fn list(
-    look: &McpContext,
-    cursor: Option<&str>,
-) -> Result<ListPromptsResult, ErrorData> {
+pub(super) fn list(look: &LiveView, cursor: Option<&str>) -> Result<ListPromptsResult, ErrorData> {
     let catalog = &look.snapshot.catalog;
     let [find, review] = RESERVED_COMMANDS;
     let message = PromptArgument::new("message")
@@ -75,7 +71,7 @@ fn entry_of<'c>(catalog: &'c Catalog, spec: &CommandSpec) -> Option<&'c CatalogE
 
 /// One prompt with its arguments in place.
 pub(super) fn get(
-    look: &McpContext,
+    look: &LiveView,
     caller: &McpCaller,
     name: &str,
     arguments: Option<&JsonObject>,
@@ -99,7 +95,7 @@ pub(super) fn get(
 }
 
 fn body(
-    look: &McpContext,
+    look: &LiveView,
     caller: &McpCaller,
     spec: &CommandSpec,
     arguments: &BTreeMap<String, String>,
@@ -148,14 +144,14 @@ fn body(
 
 /// The skills that fit a message, for a person who asks.
 fn found(
-    look: &McpContext,
+    look: &LiveView,
     arguments: &BTreeMap<String, String>,
 ) -> Result<GetPromptResult, ErrorData> {
     let message = arguments.get("message").map(String::as_str).unwrap_or_default();
     if message.trim().is_empty() {
         return Err(ErrorData::invalid_params("message is required", None));
     }
-    let router = look.host.routers.get(&look.engine, &look.snapshot, ModelChoice::Default);
+    let router = look.router(ModelChoice::Default);
     let result = router.find(message, Some(FOUND)).result;
     let offered = result.matches.iter().take(result.offered);
     let lines: Vec<String> = offered
@@ -172,7 +168,7 @@ fn found(
 }
 
 /// The oldest proposal that waits, with its diff.
-fn review_next(look: &McpContext, caller: &McpCaller) -> Result<GetPromptResult, ErrorData> {
+fn review_next(look: &LiveView, caller: &McpCaller) -> Result<GetPromptResult, ErrorData> {
     let pending = look
         .engine
         .workshop(|workshop| workshop.list("pending"))

@@ -9,13 +9,13 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 use sinew_catalog::SKILL_FILE;
-use sinew_engine::{EngineError, PromptOptions};
+use sinew_engine::{EngineError, LiveView, PromptOptions};
 use sinew_settings::Actor;
 use sinew_skill::content_hash;
 use sinew_workshop::WorkshopCaller;
 
 use super::caller::McpCaller;
-use super::host::{McpContext, internal};
+use super::host::internal;
 use super::skills::{cursor_of, cursor_offset};
 use super::tool_answer::{clean, visible_text};
 
@@ -39,7 +39,7 @@ const FIXED: [(&str, &str, &str, &str); 3] = [
 
 /// The resources that clients list: each served skill's own file, and sinew's own.
 pub(super) fn list(
-    look: &McpContext,
+    look: &LiveView,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
     let fixed = FIXED.iter().map(|(uri, name, description, mime)| {
@@ -74,18 +74,14 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 
 /// What lies at an address.
 pub(super) fn read(
-    look: &McpContext,
+    look: &LiveView,
     caller: &McpCaller,
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     Ok(ReadResourceResult::new(vec![contents(look, caller, uri)?]))
 }
 
-fn contents(
-    look: &McpContext,
-    caller: &McpCaller,
-    uri: &str,
-) -> Result<ResourceContents, ErrorData> {
+fn contents(look: &LiveView, caller: &McpCaller, uri: &str) -> Result<ResourceContents, ErrorData> {
     let catalog = &look.snapshot.catalog;
     if let Some((entry, file)) = look.engine.served_at(catalog, uri) {
         let bytes = look.engine.read_served(entry, &file).map_err(|_| unknown(uri))?;
@@ -125,7 +121,7 @@ fn contents(
 }
 
 /// What lies at an address with a hole.
-fn templated(look: &McpContext, caller: &McpCaller, uri: &str) -> Option<Value> {
+fn templated(look: &LiveView, caller: &McpCaller, uri: &str) -> Option<Value> {
     if let Some(skill) = uri.strip_prefix(EXPLAIN) {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, skill).ok()?;
@@ -138,7 +134,7 @@ fn templated(look: &McpContext, caller: &McpCaller, uri: &str) -> Option<Value> 
 
 /// A proposal as the documented tool shows it, and what it would change.
 pub(super) fn proposal(
-    look: &McpContext,
+    look: &LiveView,
     caller: &McpCaller,
     id: &str,
 ) -> Result<Value, EngineError> {
@@ -150,7 +146,7 @@ pub(super) fn proposal(
 }
 
 /// A digest of what lies at an address, for whoever follows it; `None` where nothing does.
-pub(super) fn digest(look: &McpContext, uri: &str) -> Option<String> {
+pub(super) fn digest(look: &LiveView, uri: &str) -> Option<String> {
     let nobody = McpCaller::nobody();
     let contents = contents(look, &nobody, uri).ok()?;
     Some(content_hash(serde_json::to_string(&contents).ok()?.as_bytes()))

@@ -13,9 +13,10 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
+use sinew_engine::LiveView;
 
 use super::caller::{McpCaller, ProtocolEra, era};
-use super::host::{McpContext, McpHost, UriSubscriptions};
+use super::host::{McpHost, UriSubscriptions};
 use super::questions::{self, McpToolResponse};
 use super::resources::CACHE_MS;
 use super::skills::SkillsMethod;
@@ -41,7 +42,7 @@ impl McpServer {
 
     async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&McpContext) -> Result<T, ErrorData> + Send + 'static,
+        work: impl FnOnce(&LiveView) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
         self.host.run(work).await?
     }
@@ -118,7 +119,7 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let work = move |look: &McpContext| prompts::list(look, cursor(request).as_deref());
+        let work = move |look: &LiveView| prompts::list(look, cursor(request).as_deref());
         let mut result = self.run(work).await?;
         keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
         Ok(result)
@@ -130,7 +131,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let caller = McpCaller::of(&context);
-        let work = move |look: &McpContext| {
+        let work = move |look: &LiveView| {
             prompts::get(look, &caller, &request.name, request.arguments.as_ref())
         };
         self.run(work).await.map(Into::into)
@@ -141,7 +142,7 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let work = move |look: &McpContext| resources::list(look, cursor(request).as_deref());
+        let work = move |look: &LiveView| resources::list(look, cursor(request).as_deref());
         let mut result = self.run(work).await?;
         keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
         Ok(result)

@@ -9,10 +9,9 @@ use rmcp::model::{CustomRequest, CustomResult, Resource};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_catalog::SKILL_FILE;
-use sinew_engine::ServedSkill;
+use sinew_engine::{LiveView, ServedSkill};
 
 use super::caller::ProtocolEra;
-use super::host::McpContext;
 use super::resources::{CACHE_MS, mime_type};
 
 /// The extension's name.
@@ -54,7 +53,7 @@ pub(super) fn answer(
     method: SkillsMethod,
     request: &CustomRequest,
     era: ProtocolEra,
-    look: &McpContext,
+    look: &LiveView,
 ) -> Result<CustomResult, ErrorData> {
     let params: SkillsParams = request
         .params_as()
@@ -75,13 +74,13 @@ pub(super) fn answer(
     Ok(CustomResult::new(result))
 }
 
-fn list(look: &McpContext, cursor: Option<&str>) -> Result<Value, ErrorData> {
+fn list(look: &LiveView, cursor: Option<&str>) -> Result<Value, ErrorData> {
     let catalog = &look.snapshot.catalog;
     let from = cursor_offset(cursor, look)?;
     let candidates: Vec<_> =
         catalog.unshadowed().filter(|entry| look.engine.skill_uri(entry).is_some()).collect();
     let page = candidates.iter().skip(from).take(PAGE);
-    let served = page.filter_map(|entry| look.engine.serve(entry, &look.host.digests).ok());
+    let served = page.filter_map(|entry| look.engine.serve(entry, look.digests()).ok());
     let mut result = json!({"skills": served.map(|skill| record(&skill)).collect::<Vec<_>>()});
     if from + PAGE < candidates.len() {
         result["nextCursor"] = json!(cursor_of(look, from + PAGE));
@@ -89,19 +88,19 @@ fn list(look: &McpContext, cursor: Option<&str>) -> Result<Value, ErrorData> {
     Ok(result)
 }
 
-fn get(look: &McpContext, uri: &str) -> Result<Value, ErrorData> {
+fn get(look: &LiveView, uri: &str) -> Result<Value, ErrorData> {
     let found = look.engine.served_at(&look.snapshot.catalog, uri);
     let entry = found.filter(|(_, below)| below == SKILL_FILE).map(|(entry, _)| entry);
-    let served = entry.and_then(|entry| look.engine.serve(entry, &look.host.digests).ok());
+    let served = entry.and_then(|entry| look.engine.serve(entry, look.digests()).ok());
     let skill = served.ok_or_else(|| unserved("no skill is served at this address", uri))?;
     Ok(json!({"skill": record(&skill)}))
 }
 
 /// The direct children of a folder.
-fn folder(look: &McpContext, uri: &str, cursor: Option<&str>) -> Result<Value, ErrorData> {
+fn folder(look: &LiveView, uri: &str, cursor: Option<&str>) -> Result<Value, ErrorData> {
     let refuse = || unserved("this is no folder of a served skill", uri);
     let (entry, below) = look.engine.served_at(&look.snapshot.catalog, uri).ok_or_else(refuse)?;
-    let skill = look.engine.serve(entry, &look.host.digests).map_err(|_| refuse())?;
+    let skill = look.engine.serve(entry, look.digests()).map_err(|_| refuse())?;
     let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
     let (mut folders, mut children) = (BTreeSet::new(), Vec::new());
     for (path, file) in &skill.files {
@@ -144,12 +143,12 @@ fn record(skill: &ServedSkill) -> Value {
 }
 
 /// A place in one version of the catalog.
-pub(super) fn cursor_of(look: &McpContext, at: usize) -> String {
+pub(super) fn cursor_of(look: &LiveView, at: usize) -> String {
     format!("{}:{at}", look.snapshot.version)
 }
 
 /// Where a page begins. Pages are cut from one version; with another one, the client begins anew.
-pub(super) fn cursor_offset(cursor: Option<&str>, look: &McpContext) -> Result<usize, ErrorData> {
+pub(super) fn cursor_offset(cursor: Option<&str>, look: &LiveView) -> Result<usize, ErrorData> {
     let Some(cursor) = cursor else { return Ok(0) };
     let parts = cursor.split_once(':');
     let parts = parts.and_then(|(of, at)| Some((of.parse::<u64>().ok()?, at.parse().ok()?)));

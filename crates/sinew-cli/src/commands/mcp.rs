@@ -1,6 +1,6 @@
 use std::net::SocketAddr;
 
-use sinew_engine::{Engine, EngineError, EngineOptions};
+use sinew_engine::{Engine, EngineError, EngineOptions, LiveEngine};
 use sinew_listener::{HttpServer, ServerOptions};
 use sinew_mcp::http::{McpAccess, PATH, part};
 use sinew_mcp::{McpHost, RESERVED_COMMANDS, serve_stdio};
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &McpArgs, options: EngineOptions, out: &mut Printer) -> 
     let options = EngineOptions { reserved_commands, ..options };
     let engine = Engine::open(environment::of_process()?, options)?;
     match args.http {
-        None => serve_stdio(&McpHost::new(engine)?)?,
+        None => serve_stdio(&McpHost::new(LiveEngine::new(engine))?)?,
         Some(listen) => serve_http(engine, listen, out)?,
     }
     Ok(Exit::Done)
@@ -50,7 +50,7 @@ fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(
     let has_token = token.is_some();
     let options = ServerOptions { listen, public_url: public_url.clone(), has_token, per_second };
     let server = HttpServer::bind(options).map_err(|error| serve::serve_error(&error))?;
-    let host = McpHost::new(engine)?;
+    let host = McpHost::new(LiveEngine::new(engine))?;
     host.watch();
     let server = server.mount(part(&host, McpAccess { token, public_url }));
     out.text(&format!("{}{PATH}\n", server.origin()))

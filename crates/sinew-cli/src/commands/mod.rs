@@ -129,7 +129,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         CliCommand::Connect(args) => connect::run(args, &engine, out),
         CliCommand::Disconnect(args) => disconnect::run(args, &engine, out),
         CliCommand::Import(args) => import::run(args, &engine, out),
-        CliCommand::Watch(args) => watch::run(args, &engine, out),
+        CliCommand::Watch(args) => watch::run(args, ManuallyDrop::into_inner(engine), out),
         CliCommand::Registry(args) => registry::run(args, &engine, out),
         CliCommand::Doctor(args) => doctor::run(args, &engine, out),
         CliCommand::Config(args) => config::run(args, &engine, out),

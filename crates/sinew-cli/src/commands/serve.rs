@@ -3,7 +3,7 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_engine::{Engine, EngineError};
+use sinew_engine::{Engine, EngineError, LiveEngine};
 use sinew_listener::{HttpServer, PER_SECOND, ServeError, ServerOptions, ServerPart};
 use sinew_mcp::{McpHost, RESERVED_COMMANDS, http};
 use sinew_registry::{ListenerReach, PREFIX, TeamRegistry};
@@ -110,8 +110,9 @@ fn serve(
 ) -> CommandResult {
     let reserved_commands = RESERVED_COMMANDS.map(str::to_owned).to_vec();
     let options = sinew_engine::EngineOptions { reserved_commands, ..options };
-    let host = McpHost::new(Engine::open(environment::of_process()?, options)?)?;
-    let engine = &*host.engine();
+    let live = LiveEngine::new(Engine::open(environment::of_process()?, options)?);
+    let host = McpHost::new(Arc::clone(&live))?;
+    let engine = &*live.engine();
     let tree = &engine.config().tree;
     let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
     let listen = address(how.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
@@ -136,7 +137,7 @@ fn serve(
     };
     // The engine's own token guards everything but a registry.
     let has_token = has_admin || registry.is_none() || own.is_some();
-    let app = WebApp::new(Arc::clone(&host))?;
+    let app = WebApp::new(live)?;
     let mcp = mcp(&host, engine, reach, public_url.clone())?;
     let per_second = per_second_of(engine)?;
     let options = ServerOptions { listen, public_url, has_token, per_second };

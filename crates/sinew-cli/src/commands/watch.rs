@@ -1,6 +1,6 @@
 use std::ops::ControlFlow;
 
-use sinew_engine::{Engine, WatchEvent};
+use sinew_engine::{Engine, LiveEngine, WatchEvent};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -17,9 +17,9 @@ use crate::render;
 #[command(verbatim_doc_comment)]
 pub(crate) struct WatchArgs {}
 
-pub(crate) fn run(_args: &WatchArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(_args: &WatchArgs, engine: Engine, out: &mut Printer) -> CommandResult {
     let mut failed = None;
-    engine.watch(|event| match show(&event, out) {
+    LiveEngine::new(engine).watch(|event| match show(&event, out) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => {
             failed = Some(error);

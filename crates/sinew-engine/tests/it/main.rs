@@ -7,5 +7,6 @@ mod connect;
 
 mod acquire;
 mod approval;
+mod live_engine;
 mod models;
 mod workshop;

@@ -89,8 +89,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         return Ok(McpToolAnswer::new(&why, lines(&why)).into());
     }
     if let Some(message) = &input.message {
-        let routers = &call.look.host.routers;
-        let router = routers.get(&call.look.engine, &call.look.snapshot, ModelChoice::Default);
+        let router = call.look.router(ModelChoice::Default);
         let found = router.find(message, Some(SHOWN_MATCHES));
         let routed = engine.describe_route(catalog, message, found.result);
         let why = of_message(message, &routed);

@@ -134,7 +134,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let mode = input.mode.unwrap_or(FindSkillMode::Auto);
     let choice =
         if mode == FindSkillMode::Keyword { ModelChoice::Words } else { ModelChoice::Default };
-    let router = look.host.routers.get(&look.engine, &look.snapshot, choice);
+    let router = look.router(choice);
     let top = input.limit.unwrap_or(DEFAULT_LIMIT);
     let found = router.find_with_intent(&input.message, input.intent.as_deref(), Some(top));
     let mut result = found.result;

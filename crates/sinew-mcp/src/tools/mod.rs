@@ -15,9 +15,9 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use sinew_engine::LiveView;
 
 use super::caller::McpCaller;
-use super::host::McpContext;
 use super::questions::{ClientReply, McpToolResponse, QuestionSubject};
 use super::schema;
 use super::tool_answer::{McpToolAnswer, McpToolRefusal};
@@ -45,7 +45,7 @@ pub(super) struct ToolSpec {
     output: fn() -> (Value, &'static [&'static str]),
     hints: ToolHints,
     /// Whether it is offered now.
-    offered: fn(&McpContext) -> bool,
+    offered: fn(&LiveView) -> bool,
     call: fn(&McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal>,
     /// Carries on with the answer to its question.
     resume: Option<ToolResumeFn>,
@@ -69,7 +69,7 @@ const TOOLS: &[ToolSpec] = &[
 
 /// One call.
 pub(super) struct McpToolCall<'a> {
-    pub(super) look: &'a McpContext,
+    pub(super) look: &'a LiveView,
     pub(super) caller: &'a McpCaller,
     pub(super) arguments: Value,
 }
@@ -83,19 +83,19 @@ impl McpToolCall<'_> {
 }
 
 /// The tools that are offered now.
-pub(super) fn list(look: &McpContext) -> Vec<Tool> {
+pub(super) fn list(look: &LiveView) -> Vec<Tool> {
     TOOLS.iter().filter(|spec| (spec.offered)(look)).map(ToolSpec::declare).collect()
 }
 
 /// The tool of that name, if it is offered now.
-pub(super) fn find(look: &McpContext, name: &str) -> Option<&'static ToolSpec> {
+pub(super) fn find(look: &LiveView, name: &str) -> Option<&'static ToolSpec> {
     TOOLS.iter().find(|spec| spec.name == name && (spec.offered)(look))
 }
 
 /// Calls a tool, or carries on with a call whose question was answered.
 pub(super) fn call(
     spec: &ToolSpec,
-    look: &McpContext,
+    look: &LiveView,
     caller: &McpCaller,
     arguments: Option<JsonObject>,
     answered: Option<(QuestionSubject, ClientReply)>,
@@ -156,7 +156,7 @@ fn error_schema() -> Value {
     })
 }
 
-fn always(_: &McpContext) -> bool {
+fn always(_: &LiveView) -> bool {
     true
 }
 

@@ -11,7 +11,7 @@ use sinew_workshop::{ReviewerProvider, WorkshopCaller};
 
 use super::approve::{decide, needs_approval};
 use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec};
-use crate::host::McpContext;
+use crate::host::workshop_is_on;
 use crate::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
 use crate::tool_answer::McpToolAnswer;
 
@@ -23,7 +23,7 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
     input: sinew_workshop::schema,
     output,
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
-    offered: McpContext::workshop_is_on,
+    offered: workshop_is_on,
     call,
     resume: Some(resume),
 };

@@ -6,27 +6,24 @@ mod metrics;
 
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::{ControlFlow, Deref};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use sinew_catalog::Snapshot;
 use sinew_engine::hub::{HubOverrides, InstallTarget};
 use sinew_engine::{
-    CatalogRouter, DigestCache, Engine, EngineError, LearnSource, ModelChoice, WatchEvent,
+    Engine, EngineError, LearnSource, LiveEngine, LiveView, ModelChoice, WatchEvent,
 };
+use sinew_listener::blocking;
 
 use crate::access::WebAccess;
 use crate::api::Problem;
 use change_follower::ChangeFollower;
 pub(crate) use event_bus::{EventBus, MAX_STREAMS, ServerEvent, ServerEventKind};
 pub(crate) use metrics::{WebMetrics, count, family};
-use sinew_listener::blocking;
-use sinew_mcp::McpHost;
 
 /// How often the books are looked at for what other processes did, while somebody listens.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
@@ -45,12 +42,9 @@ const NOTICE: Duration = Duration::from_secs(1);
 pub struct WebApp(Arc<WebAppState>);
 
 struct WebAppState {
-    host: Arc<McpHost>,
+    live: Arc<LiveEngine>,
     /// The engine that was last seen: another one means that the configuration changed.
     seen: Mutex<Weak<Engine>>,
-    /// Somebody looks at the folders, so that a request need not.
-    watched: AtomicBool,
-    loaded: AtomicBool,
     access: WebAccess,
     bus: EventBus,
     metrics: WebMetrics,
@@ -80,32 +74,25 @@ impl fmt::Debug for WebApp {
 /// The engine and the skills, as one request sees them.
 pub(crate) struct WebContext {
     pub(crate) app: WebApp,
-    pub(crate) engine: Arc<Engine>,
-    pub(crate) snapshot: Arc<Snapshot>,
+    view: LiveView,
 }
 
-impl WebContext {
-    /// The router over these skills.
-    pub(crate) fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
-        self.app.0.host.routers.get(&self.engine, &self.snapshot, choice)
-    }
+impl Deref for WebContext {
+    type Target = LiveView;
 
-    /// Digests of files that are known from before.
-    pub(crate) fn digests(&self) -> &DigestCache {
-        &self.app.0.host.digests
+    fn deref(&self) -> &LiveView {
+        &self.view
     }
 }
 
 impl WebApp {
-    /// An app over the engine that a host keeps up to date.
-    pub fn new(host: Arc<McpHost>) -> Result<Self, EngineError> {
-        let engine = host.engine();
+    /// An app over an engine that is kept up to date.
+    pub fn new(live: Arc<LiveEngine>) -> Result<Self, EngineError> {
+        let engine = live.engine();
         let access = WebAccess::new(&engine.access_token()?);
         Ok(Self(Arc::new(WebAppState {
-            host,
+            live,
             seen: Mutex::new(Arc::downgrade(&engine)),
-            watched: AtomicBool::new(false),
-            loaded: AtomicBool::new(false),
             access,
             bus: EventBus::default(),
             metrics: WebMetrics::default(),
@@ -117,34 +104,25 @@ impl WebApp {
     /// Follows the folders and the books from now on, on threads of its own, for as long as the app
     /// is there.
     pub fn watch(&self) {
-        let (engine, app) = (self.engine(), Arc::downgrade(&self.0));
-        self.0.watched.store(true, Ordering::Release);
-        thread::spawn(move || {
-            engine.watch(|event| match app.upgrade() {
-                Some(app) => {
-                    Self(app).on_watch_event(&event);
-                    ControlFlow::Continue(())
-                }
-                None => ControlFlow::Break(()),
-            });
-        });
         let (poke, poked) = mpsc::sync_channel(1);
         *self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) = Some(poke);
+        let app = Arc::downgrade(&self.0);
+        self.0.live.follow(move |event| match app.upgrade() {
+            Some(app) => {
+                // That watching goes on more slowly, `doctor` tells.
+                if matches!(event, WatchEvent::Changed(_)) {
+                    Self(app).wake_follower();
+                }
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        });
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || follow(&app, &poked));
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || run_every(&app, RECHECK_EVERY, recheck));
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || run_every(&app, LEARN_EVERY, learn));
-    }
-
-    fn on_watch_event(&self, event: &WatchEvent) {
-        match event {
-            WatchEvent::Started { .. } => self.0.loaded.store(true, Ordering::Release),
-            WatchEvent::Changed(_) => self.wake_follower(),
-            // Watching goes on more slowly; `doctor` tells.
-            WatchEvent::Notice(_) => {}
-        }
     }
 
     /// Something was done that the books know of: whoever listens need not wait a second for it.
@@ -157,26 +135,28 @@ impl WebApp {
 
     /// The engine, under the configuration as it is now.
     pub(crate) fn engine(&self) -> Arc<Engine> {
-        let engine = self.0.host.engine();
+        let engine = self.0.live.engine();
+        self.tell_of_config(&engine);
+        engine
+    }
+
+    /// Tells listeners that the configuration changed, where this is another engine than before.
+    fn tell_of_config(&self, engine: &Arc<Engine>) {
         let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if !std::ptr::eq(seen.as_ptr(), Arc::as_ptr(&engine)) {
-            *seen = Arc::downgrade(&engine);
+        if !std::ptr::eq(seen.as_ptr(), Arc::as_ptr(engine)) {
+            *seen = Arc::downgrade(engine);
             drop(seen);
             self.0.bus.publish(ServerEventKind::ConfigChanged, json!({}));
         }
-        engine
     }
 
     /// The engine and the skills as they are now. May read many files.
     pub(crate) fn context(&self) -> WebContext {
-        let engine = self.engine();
         let began = Instant::now();
-        let snapshot = match self.0.watched.load(Ordering::Acquire) {
-            true => engine.current(),
-            false => engine.snapshot(),
-        };
+        let view = self.0.live.view();
         self.0.metrics.record_snapshot(began.elapsed());
-        WebContext { app: self.clone(), engine, snapshot }
+        self.tell_of_config(&view.engine);
+        WebContext { app: self.clone(), view }
     }
 
     /// Asks the engine, on a thread that may wait.
@@ -186,7 +166,7 @@ impl WebApp {
     ) -> Result<T, Problem> {
         let app = self.clone();
         let work = move || {
-            let _asking = app.0.host.routers.begin_question();
+            let _asking = app.0.live.begin_question();
             work(&app.context())
         };
         match blocking(work).await {
@@ -227,10 +207,10 @@ impl WebApp {
     /// Why requests cannot be answered yet.
     pub fn ready(&self) -> Result<(), String> {
         let parts = &self.0;
-        if parts.watched.load(Ordering::Acquire) && !parts.loaded.load(Ordering::Acquire) {
+        if parts.live.is_loading() {
             return Err("the catalog is being read".to_owned());
         }
-        match parts.host.engine().store() {
+        match parts.live.engine().store() {
             Ok(_) => Ok(()),
             Err(error) => Err(error.message),
         }

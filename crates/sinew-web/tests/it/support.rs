@@ -6,8 +6,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use axum::response::Response;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
-use sinew_engine::{Engine, EngineOptions};
-use sinew_mcp::McpHost;
+use sinew_engine::{Engine, EngineOptions, LiveEngine};
 use sinew_testkit::TestMachine;
 use sinew_web::WebApp;
 use tower::ServiceExt as _;
@@ -77,7 +76,7 @@ pub(crate) fn machine() -> TestMachine {
 fn app(machine: &TestMachine) -> (WebApp, String) {
     let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
     let token = engine.access_token().expect("a token");
-    (WebApp::new(McpHost::new(engine).expect("a host")).expect("an app"), token)
+    (WebApp::new(LiveEngine::new(engine)).expect("an app"), token)
 }
 
 impl Server {

@@ -1,0 +1,205 @@
+//! One engine for a surface that stays up: MCP, the HTTP API, the dashboard, `sinew watch`.
+//!
+//! A [`LiveEngine`] opens the engine anew when the configuration changed, keeps routers and digests
+//! from one question to the next, and follows the skills on one thread for any number of observers.
+
+use std::fmt;
+use std::fs;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::thread;
+use std::time::SystemTime;
+
+use sinew_catalog::{RefreshCause, Snapshot};
+
+use crate::watch::{self, WatchEvent};
+use crate::{CatalogRouter, DigestCache, Engine, ModelChoice, QuestionGuard, RouterPool};
+
+/// The one engine of a process that stays up.
+pub struct LiveEngine {
+    engine: RwLock<Arc<Engine>>,
+    /// What the configuration file looked like when it was read.
+    config: Mutex<Option<ConfigStamp>>,
+    routers: Arc<RouterPool>,
+    digests: DigestCache,
+    observers: Mutex<WatchObservers>,
+    /// Whether a thread follows the skills. Changed only while `observers` is held.
+    followed: AtomicBool,
+    /// Whether that thread has read the catalog.
+    loaded: AtomicBool,
+}
+
+/// What a configuration file looks like without reading it: when it was written, and its size.
+type ConfigStamp = (SystemTime, u64);
+
+/// Hears what happens to the skills, until it has had enough.
+type WatchObserver = Box<dyn FnMut(&WatchEvent) -> ControlFlow<()> + Send>;
+
+/// Everybody who follows the skills.
+#[derive(Default)]
+struct WatchObservers {
+    all: Vec<WatchObserver>,
+    /// Skills and folders when watching began; absent until the catalog was read.
+    started: Option<(usize, usize)>,
+}
+
+/// The engine and the skills, as one question sees them.
+#[derive(Debug, Clone)]
+pub struct LiveView {
+    live: Arc<LiveEngine>,
+    /// The engine, under the configuration as it was when the question came.
+    pub engine: Arc<Engine>,
+    /// The skills.
+    pub snapshot: Arc<Snapshot>,
+}
+
+impl fmt::Debug for LiveEngine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LiveEngine")
+    }
+}
+
+impl LiveEngine {
+    /// Keeps an engine up to date from now on.
+    pub fn new(engine: Engine) -> Arc<Self> {
+        let config = stamp(&engine);
+        Arc::new(Self {
+            engine: RwLock::new(Arc::new(engine)),
+            config: Mutex::new(config),
+            routers: Arc::default(),
+            digests: DigestCache::default(),
+            observers: Mutex::default(),
+            followed: AtomicBool::new(false),
+            loaded: AtomicBool::new(false),
+        })
+    }
+
+    /// The engine, opened anew where the configuration file is not the one that was read.
+    pub fn engine(&self) -> Arc<Engine> {
+        let mut known = lock(&self.config);
+        // Taken only now: the last holder of the lock may have opened a newer one.
+        let engine = self.held();
+        let now = stamp(&engine);
+        if *known == now {
+            return engine;
+        }
+        *known = now;
+        self.reload_from(engine)
+    }
+
+    /// The engine under what the configuration file says now, even if the file looks the same.
+    pub(crate) fn reloaded(&self) -> Arc<Engine> {
+        let mut known = lock(&self.config);
+        let engine = self.held();
+        *known = stamp(&engine);
+        self.reload_from(engine)
+    }
+
+    fn held(&self) -> Arc<Engine> {
+        self.engine.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn reload_from(&self, engine: Arc<Engine>) -> Arc<Engine> {
+        // A file that makes no sense right now is being written; the next change looks again.
+        let Ok(Some(newer)) = engine.reload_if_changed() else { return engine };
+        newer.refresh(RefreshCause::Settings);
+        let newer = Arc::new(newer);
+        *self.engine.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&newer);
+        newer
+    }
+
+    /// The engine and the skills as they are now; looks at the folders first.
+    pub fn fresh_view(self: &Arc<Self>) -> LiveView {
+        let engine = self.engine();
+        let snapshot = engine.snapshot();
+        LiveView { live: Arc::clone(self), engine, snapshot }
+    }
+
+    /// The engine and the skills as they were last seen, where a thread follows them; as they are
+    /// now, where none does.
+    pub fn view(self: &Arc<Self>) -> LiveView {
+        let engine = self.engine();
+        let snapshot = match self.followed.load(Ordering::Acquire) {
+            true => engine.current(),
+            false => engine.snapshot(),
+        };
+        LiveView { live: Arc::clone(self), engine, snapshot }
+    }
+
+    /// Says that a question is being answered, until what it gives is dropped: vectors that are
+    /// computed meanwhile give way.
+    pub fn begin_question(&self) -> QuestionGuard {
+        self.routers.begin_question()
+    }
+
+    /// Whether the skills are followed, and the catalog was not read yet.
+    pub fn is_loading(&self) -> bool {
+        self.followed.load(Ordering::Acquire) && !self.loaded.load(Ordering::Acquire)
+    }
+
+    /// Tells `observer` what happens to the skills, on a thread that all observers share. An observer
+    /// that comes late is told at once that watching began; none may call this.
+    pub fn follow(
+        self: &Arc<Self>,
+        mut observer: impl FnMut(&WatchEvent) -> ControlFlow<()> + Send + 'static,
+    ) {
+        let mut observers = lock(&self.observers);
+        if let Some((skills, folders)) = observers.started
+            && observer(&WatchEvent::Started { skills, folders }).is_break()
+        {
+            return;
+        }
+        observers.all.push(Box::new(observer));
+        if !self.followed.swap(true, Ordering::AcqRel) {
+            let live = Arc::downgrade(self);
+            thread::spawn(move || {
+                watch::follow(&|| live.upgrade(), &mut |event| tell(&live, &event));
+            });
+        }
+    }
+
+    /// Reports what happens to the skills, on this thread, until `report` has had enough.
+    pub fn watch(self: &Arc<Self>, mut report: impl FnMut(WatchEvent) -> ControlFlow<()>) {
+        watch::follow(&|| Some(Arc::clone(self)), &mut report);
+    }
+}
+
+impl LiveView {
+    /// The router over these skills.
+    pub fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
+        self.live.routers.get(&self.engine, &self.snapshot, choice)
+    }
+
+    /// Digests of files that are known from before.
+    pub fn digests(&self) -> &DigestCache {
+        &self.live.digests
+    }
+}
+
+/// Tells everybody who follows; ends when nobody does.
+fn tell(live: &Weak<LiveEngine>, event: &WatchEvent) -> ControlFlow<()> {
+    let Some(live) = live.upgrade() else { return ControlFlow::Break(()) };
+    let mut observers = lock(&live.observers);
+    if let WatchEvent::Started { skills, folders } = event {
+        observers.started = Some((*skills, *folders));
+        live.loaded.store(true, Ordering::Release);
+    }
+    observers.all.retain_mut(|observer| observer(event).is_continue());
+    if observers.all.is_empty() {
+        observers.started = None;
+        live.loaded.store(false, Ordering::Release);
+        live.followed.store(false, Ordering::Release);
+        return ControlFlow::Break(());
+    }
+    ControlFlow::Continue(())
+}
+
+fn stamp(engine: &Engine) -> Option<ConfigStamp> {
+    let metadata = fs::metadata(&engine.config_source().path).ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
