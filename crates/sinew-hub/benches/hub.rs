@@ -1,5 +1,5 @@
-//! What an install costs beside the least that any install must do: unpack the same archive and flush
-//! every file. Run with `cargo bench -p sinew-hub --bench hub`.
+//! What an install costs, compared with the least that any install must do: unpack the same archive
+//! and flush every file. Run with `cargo bench -p sinew-hub --bench hub`.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -40,8 +40,8 @@ fn main() {
         files.push((format!("references/part-{}/note-{number}.md", number % 10), text));
     }
     let clawhub = ClawHubDouble::new();
-    let shown: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
-    clawhub.publish("ada", "tides", "1.0.0", &shown);
+    let entries: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), t.as_str())).collect();
+    clawhub.publish("ada", "tides", "1.0.0", &entries);
     let bytes: Vec<(String, Vec<u8>)> =
         files.iter().map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect();
     let archive = zip_files(&bytes, "");

@@ -1,7 +1,7 @@
-//! What was fetched and verified once: archives by digest, and which digest an exact version had.
+//! What was fetched and verified once: archives by digest, and the digest of each exact version.
 //!
-//! Nothing here is trusted: an archive is hashed when it is read, and one that differs is dropped
-//! and fetched again.
+//! Nothing here is trusted: an archive is hashed when it is read, and one that does not match is
+//! dropped and fetched again.
 
 use std::path::{Path, PathBuf};
 
@@ -16,22 +16,22 @@ pub struct HubCache {
     folder: PathBuf,
 }
 
-/// What is known of an exact version or commit.
+/// What is known about an exact version or commit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ArchiveRecord<T> {
     /// The archive's digest.
     pub sha256: String,
-    /// What the source said of it.
+    /// What the source said about it.
     pub said: T,
 }
 
 impl HubCache {
-    /// Below sinew's home.
+    /// The cache below sinew's home.
     pub fn in_home(home: &Path) -> Self {
         Self { folder: home.join("cache/hub") }
     }
 
-    /// The archive under `key` and what was said of it, if both are here and unharmed.
+    /// The archive under `key` and its record, if both are present and intact.
     pub fn get<T: DeserializeOwned>(&self, key: &str) -> Option<(Vec<u8>, ArchiveRecord<T>)> {
         let known: ArchiveRecord<T> =
             serde_json::from_slice(&std::fs::read(self.key(key)).ok()?).ok()?;
@@ -40,12 +40,12 @@ impl HubCache {
         if sha256_hex(&bytes) == known.sha256 {
             return Some((bytes, known));
         }
-        // Altered on disk: what cannot be removed is refused again next time.
+        // It was altered on disk. If it cannot be removed, it is refused again next time.
         let _ = std::fs::remove_file(path);
         None
     }
 
-    /// Remembers an archive. A cache that cannot be written only costs time, so it is no error.
+    /// Stores an archive. A cache that cannot be written only costs time, so a failure is ignored.
     pub fn put<T: Serialize>(&self, key: &str, bytes: &[u8], said: T) {
         let known = ArchiveRecord { sha256: sha256_hex(bytes), said };
         let Some(path) = self.blob(&known.sha256) else { return };
@@ -56,19 +56,19 @@ impl HubCache {
         }
     }
 
-    /// A document that is replaced as a whole.
+    /// Reads a document.
     pub fn document<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         serde_json::from_slice(&std::fs::read(self.folder.join(name)).ok()?).ok()
     }
 
-    /// Replaces a document.
+    /// Writes a document, replacing it as a whole.
     pub fn put_document<T: Serialize>(&self, name: &str, value: &T) {
         if let Ok(text) = serde_json::to_vec(value) {
             save(&self.folder.join(name), &text);
         }
     }
 
-    /// A key can hold anything, so its digest names the file.
+    /// A key can contain anything, so its digest names the file.
     fn key(&self, key: &str) -> PathBuf {
         self.folder.join("known").join(format!("{}.json", sha256_hex(key.as_bytes())))
     }

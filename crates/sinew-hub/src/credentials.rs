@@ -1,6 +1,6 @@
-//! Tokens: one per origin, kept where only their owner reads.
+//! Tokens: one per origin, stored so that only their owner can read them.
 //!
-//! **Must never happen here:** a token for one origin that is given for another.
+//! **Must never happen here:** a token for one origin used for another.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,21 +20,21 @@ struct CredentialsFile {
     tokens: BTreeMap<String, String>,
 }
 
-/// The upstream client's own file: one pair.
+/// The upstream client's own file: one registry and its token.
 #[derive(Debug, Deserialize)]
 struct ClawhubConfig {
     registry: Option<String>,
     token: Option<String>,
 }
 
-/// Where tokens are found.
+/// Where tokens are stored.
 #[derive(Debug)]
 pub struct RegistryCredentials<'a> {
     env: &'a Environment,
 }
 
 impl<'a> RegistryCredentials<'a> {
-    /// On this machine.
+    /// The credentials of this machine.
     pub fn new(env: &'a Environment) -> Self {
         Self { env }
     }
@@ -44,7 +44,7 @@ impl<'a> RegistryCredentials<'a> {
         self.env.sinew_home().join("credentials.json")
     }
 
-    /// The token for a registry; those of the environment are for the default one alone.
+    /// The token for a registry; tokens from the environment are for the default registry only.
     pub fn find(&self, base: &Url, is_default: bool) -> Result<Option<AccessToken>, HubError> {
         if is_default {
             for name in ["SINEW_TOKEN", "CLAWHUB_TOKEN", "CLAWHUB_AUTH_TOKEN"] {
@@ -59,14 +59,14 @@ impl<'a> RegistryCredentials<'a> {
         Ok(self.upstream(base))
     }
 
-    /// Keeps a token for an origin.
+    /// Stores a token for an origin.
     pub fn save(&self, base: &Url, token: &AccessToken) -> Result<(), HubError> {
         self.change(|stored| {
             stored.tokens.insert(origin(base), token.expose().to_owned());
         })
     }
 
-    /// Forgets the token of an origin.
+    /// Deletes the token of an origin.
     pub fn remove(&self, base: &Url) -> Result<(), HubError> {
         self.change(|stored| drop(stored.tokens.remove(&origin(base))))
     }
@@ -96,13 +96,13 @@ impl<'a> RegistryCredentials<'a> {
             }
         };
         serde_json::from_slice(&bytes).map_err(|_| {
-            // What the parser says could show a piece of the file, and that is a secret.
+            // The parser's message could quote a piece of the file, and that is a secret.
             HubError::new(HubErrorCode::Auth, format!("{} is not readable JSON", path.display()))
                 .hint("remove it and log in again: sinew registry login")
         })
     }
 
-    /// The upstream client's token, where it is for exactly this origin.
+    /// The upstream client's token, if it is for exactly this origin.
     fn upstream(&self, base: &Url) -> Option<AccessToken> {
         let env = self.env;
         let path = env.var_path("CLAWHUB_CONFIG_PATH").unwrap_or_else(|| {

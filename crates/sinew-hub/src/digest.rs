@@ -1,8 +1,8 @@
-//! Digests of a skill version, in the words of every tool that has to agree on them.
+//! Digests of a skill version, computed as each tool that has to agree on them does.
 //!
-//! All of them are folds over [`FileRecord`]s. Two orders occur: the root collation, which is what
-//! JavaScript's `localeCompare` gives, and plain byte order. [`tree_sha256`] is sinew's own and the
-//! only one that approvals are bound to: it alone covers sizes and execute bits.
+//! All of them are folds over [`FileRecord`]s. There are two orders: the root collation, which is
+//! what JavaScript's `localeCompare` gives, and plain byte order. [`tree_sha256`] is sinew's own
+//! and the only one that approvals are bound to, because it alone covers sizes and execute bits.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use sinew_catalog::collate;
 use sinew_skill::content_hash as sha256_hex;
 
-/// The file that registries add to an archive; an installed tree has it, a published one has not.
+/// The file that registries add to an archive; an installed tree has it, a published one does not.
 pub const META_FILE: &str = "_meta.json";
-/// Folders at a skill's root in which tools keep their records. They are no part of the skill.
+/// Folders at a skill's root in which tools keep their records. They are not part of the skill.
 pub const RECORD_FOLDERS: &[&str] = &[".clawhub", ".clawdhub", ".openclaw", ".sinew"];
 
-/// What is known of one file without its bytes.
+/// Everything about one file except its bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Relative path with `/`.
@@ -52,7 +52,7 @@ pub enum FingerprintOrder {
 }
 
 impl FingerprintOrder {
-    /// Compares two paths; paths that collate equal are told apart by their bytes.
+    /// Compares two paths; paths that collate equal are ordered by their bytes.
     pub fn compare(self, a: &str, b: &str) -> Ordering {
         match self {
             Self::Collation => collate::compare(a, b).then_with(|| a.cmp(b)),
@@ -72,7 +72,7 @@ pub fn fingerprint(files: &[FileRecord], order: FingerprintOrder) -> String {
     joined(files, order, |file| format!("{}:{}", file.path, file.sha256))
 }
 
-/// The registry's hash of a folder of a GitHub repository: as the fingerprint, with sizes.
+/// The registry's hash of a folder in a GitHub repository: like the fingerprint, but with sizes.
 pub fn content_hash(files: &[FileRecord]) -> String {
     joined(files, FingerprintOrder::Collation, |file| {
         format!("{}\0{}\0{}", file.path, file.size, file.sha256)
@@ -88,7 +88,8 @@ fn joined(
     sha256_hex(lines.join("\n").as_bytes())
 }
 
-/// sinew's digest of an installed skill, `sha256:` and hex. Tools' own records play no part.
+/// sinew's digest of an installed skill, `sha256:` and hex. Other tools' records are not part of
+/// it.
 pub fn tree_sha256(files: &[FileRecord]) -> String {
     let mut whole = Vec::new();
     for file in
@@ -132,12 +133,12 @@ pub fn openclaw_tree(files: &[FileRecord]) -> String {
     format!("sha256:{}", sha256_hex(json.as_bytes()))
 }
 
-/// Whether a path belongs to a tool's own record, not to the skill.
+/// Whether a path belongs to a tool's own records and not to the skill.
 pub fn is_record(path: &str) -> bool {
     RECORD_FOLDERS.contains(&top(path))
 }
 
-/// Whether a path could be published: no part of it starts with a dot or is `node_modules`.
+/// Whether a path may be published: no part of it starts with a dot or is `node_modules`.
 pub fn is_publishable(path: &str) -> bool {
     path.split('/').all(|part| !part.starts_with('.') && part != "node_modules")
 }

@@ -10,7 +10,7 @@ use sinew_settings::ErrorKind;
 use crate::reference::ReferenceError;
 use crate::tree::TreeError;
 
-/// The words that records carry in `reason`; scripts read them, so they never change.
+/// The codes that records carry in `reason`; scripts read them, so they never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "each word says what it means, and HubError says the rest")]
@@ -47,7 +47,7 @@ pub enum HubErrorCode {
 }
 
 impl HubErrorCode {
-    /// The word itself.
+    /// The code as text.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::BadReference => "bad-reference",
@@ -82,7 +82,7 @@ impl HubErrorCode {
         }
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     pub fn kind(self) -> ErrorKind {
         match self {
             Self::BadReference => ErrorKind::Usage,
@@ -122,19 +122,19 @@ impl HubErrorCode {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct HubError {
-    /// The word that records carry.
+    /// The code that records carry.
     pub word: HubErrorCode,
     /// What happened, where. Safe to show: no secret, no control character.
     pub message: String,
     /// What to do next.
     pub hints: Vec<String>,
-    /// What the guard found, where that is why.
+    /// The guard's findings, if they are the cause.
     pub findings: Vec<Finding>,
-    /// References that were meant instead, where the one given is ambiguous.
+    /// References that may be meant, if the given one is ambiguous.
     pub matches: Vec<String>,
     /// When to try again, in milliseconds since 1970.
     pub retry_at_ms: Option<u64>,
-    /// The digest of what was refused, where it got that far.
+    /// The digest of what was refused, if it was known.
     pub digest: Option<String>,
 }
 
@@ -164,7 +164,7 @@ impl HubError {
         Self::new(HubErrorCode::File, format!("cannot {doing} {}: {error}", path.display()))
     }
 
-    /// What kind of trouble it is.
+    /// The kind of error.
     pub fn kind(&self) -> ErrorKind {
         self.word.kind()
     }
@@ -183,10 +183,8 @@ impl From<TreeError> for HubError {
             TreeError::Io { path, error } => {
                 Self::new(HubErrorCode::File, format!("cannot read {path}: {error}"))
             }
-            other => {
-                Self::new(HubErrorCode::Invalid, format!("the files cannot be taken: {other}"))
-                    .hint("nothing was unpacked; tell the publisher")
-            }
+            other => Self::new(HubErrorCode::Invalid, format!("the files cannot be used: {other}"))
+                .hint("nothing was unpacked; report it to the publisher"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Fetching the files of one version, and holding them against what its source says of them.
+//! Fetching the files of one version, and checking them against what its source says about them.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::source::{git, local, well_known};
 use crate::tree::{SkillTree, TreeFile};
 use crate::wire::{VersionDocumentWire, VersionFileWire};
 
-/// Names under which registries know a skill file, the real one first.
+/// Names that registries accept for a skill file, the real one first.
 const MARKERS: &[&str] = &["SKILL.md", "skill.md", "skills.md", "SKILL.MD"];
 
 /// The files of one version, verified as far as its source allows.
@@ -29,18 +29,18 @@ pub(crate) struct FetchedVersion {
     pub(crate) tree: SkillTree,
     pub(crate) artifact: Option<ArtifactRecord>,
     pub(crate) content_hash: Option<String>,
-    /// Nobody said what the files should be.
+    /// The source does not say what the files should be.
     pub(crate) unverified: bool,
-    /// The host that the bytes come from, where an index sent us elsewhere.
+    /// The index and the host that serves the bytes, if they differ.
     pub(crate) foreign: Option<(String, String)>,
     /// What the skill calls itself.
     pub(crate) found: RepositorySkill,
-    /// The name that its file had.
+    /// The name its skill file had in the archive, if that was not `SKILL.md`.
     pub(crate) renamed: Option<String>,
 }
 
 impl Hub {
-    /// Fetches what was resolved; what only the files say is added to `resolved`.
+    /// Fetches what was resolved; details that only the files have are added to `resolved`.
     pub(crate) fn fetch(
         &self,
         resolved: &mut ResolvedVersion,
@@ -52,16 +52,16 @@ impl Hub {
                 self.fetch_registry(resolved, &registry, skill, &version, progress)
             }
             FetchPlan::GitHub { at, commit, content_hash: expected } => {
-                // Where the folder is known, it is the skill, or nothing is.
+                // If the folder is known, the skill is there or nowhere.
                 let folder = match expected.is_some() || resolved.version.is_some() {
                     true => FolderLookup::Known,
                     false => FolderLookup::Sought,
                 };
-                let taken = self.github().pick_skill(&at, &commit, folder, progress)?;
+                let skill = self.github().pick_skill(&at, &commit, folder, progress)?;
                 if let Some(expected) = expected {
-                    taken.check(&expected)?;
+                    skill.check(&expected)?;
                 }
-                let GitHubSkill { found, tree, content_hash: hash, archive, .. } = taken;
+                let GitHubSkill { found, tree, content_hash: hash, archive, .. } = skill;
                 resolved.source.path = Some(found.folder.clone());
                 resolved.source.url = Some(page_url(&at.owner, &at.repo, &commit, &found.folder));
                 resolved.version = Some(commit);
@@ -130,8 +130,9 @@ impl Hub {
         if self.network() == NetworkAccess::Off {
             let Some((bytes, known)) = self.cache.get::<Option<Vec<VersionFileWire>>>(&key) else {
                 let message = format!("{}@{version} is not cached", skill.slug);
-                return Err(HubError::new(HubErrorCode::Offline, message)
-                    .hint("run it once with a network"));
+                return Err(
+                    HubError::new(HubErrorCode::Offline, message).hint("run it once while online")
+                );
             };
             return verified_archive(&bytes, known.said.as_deref());
         }
@@ -161,32 +162,32 @@ impl Hub {
     }
 }
 
-/// Whether the folder of a skill is known.
+/// Whether a skill's folder is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderLookup {
-    /// It is the path of the reference.
+    /// It is the path in the reference.
     Known,
-    /// It is somewhere below the path, under the name of the reference where it has one.
+    /// It is somewhere below that path, under the skill's name if the reference has one.
     Sought,
 }
 
-/// A skill of a commit on GitHub.
+/// A skill at a commit on GitHub.
 #[derive(Debug)]
 pub struct GitHubSkill {
-    /// Where it comes from, as people write it.
+    /// Its origin, for messages.
     pub from: String,
     /// What it calls itself, and its folder.
     pub found: RepositorySkill,
     /// Its files.
     pub tree: SkillTree,
-    /// What they hash to.
+    /// Their content hash.
     pub content_hash: String,
     /// The archive of the whole commit.
     pub archive: ArtifactRecord,
 }
 
 impl GitHubSkill {
-    /// Whether the files are those that somebody vouches for.
+    /// Checks that the files are those that the registry vouches for.
     pub fn check(&self, expected: &str) -> Result<(), HubError> {
         if self.content_hash == expected {
             return Ok(());
@@ -236,7 +237,7 @@ impl GitHubClient<'_> {
     }
 }
 
-/// A registry's archive, each file held against the registry's list.
+/// A registry's archive, with each file checked against the registry's list.
 fn verified_archive(
     bytes: &[u8],
     files: Option<&[VersionFileWire]>,
@@ -260,15 +261,16 @@ fn compare(tree: &SkillTree, files: &[VersionFileWire]) -> Result<(), HubError> 
     let mismatch = |path: &str, what: &str| {
         let path = Untrusted::new(path).for_terminal();
         Err(HubError::new(HubErrorCode::IntegrityMismatch, format!("`{path}` {what}"))
-            .hint("nothing was installed; tell the registry"))
+            .hint("nothing was installed; report it to the registry"))
     };
     let listed: BTreeMap<&str, &VersionFileWire> =
         files.iter().map(|file| (file.path.as_str(), file)).collect();
     for file in tree.records().iter().filter(|file| file.path != META_FILE) {
         match listed.get(file.path.as_str()) {
             None => return mismatch(&file.path, "is not in the registry's list"),
-            Some(said)
-                if said.size != file.size || !said.sha256.eq_ignore_ascii_case(&file.sha256) =>
+            Some(listed)
+                if listed.size != file.size
+                    || !listed.sha256.eq_ignore_ascii_case(&file.sha256) =>
             {
                 return mismatch(&file.path, "does not have the digest that the registry gives");
             }
@@ -281,7 +283,7 @@ fn compare(tree: &SkillTree, files: &[VersionFileWire]) -> Result<(), HubError> 
     }
 }
 
-/// The tree with its skill file under the one name it has everywhere.
+/// The tree with its skill file renamed to `SKILL.md`.
 fn with_skill_file(tree: SkillTree) -> Result<(SkillTree, Option<String>), HubError> {
     let Some(marker) = MARKERS.iter().find(|marker| tree.get(marker).is_some()) else {
         return Err(HubError::new(
@@ -305,7 +307,7 @@ fn fetched(
     content_hash: Option<String>,
     found: RepositorySkill,
 ) -> FetchedVersion {
-    // Records that a stranger ships would speak in our name.
+    // Records inside a foreign archive would pass for our own.
     let tree = tree.without(is_record);
     FetchedVersion {
         tree,
@@ -318,7 +320,7 @@ fn fetched(
     }
 }
 
-/// The skill of a tree that is one.
+/// The skill of a tree that is a single skill.
 fn only(folder: &str, tree: &SkillTree) -> Result<RepositorySkill, HubError> {
     let Some(file) = tree.get(MARKERS[0]) else {
         return Err(HubError::new(HubErrorCode::Invalid, "there is no SKILL.md at its root"));
@@ -341,7 +343,7 @@ fn pick(
 ) -> Result<RepositorySkill, HubError> {
     let mut found = Vec::new();
     for folder in find::folders(paths, under) {
-        // A folder that cannot be taken is no skill; the others still are.
+        // A folder that cannot be read is not a skill; the others still are.
         let tree = take(&folder).ok();
         let skill = tree.and_then(|tree| find::describe(&folder, &tree.get(MARKERS[0])?.bytes));
         found.extend(skill);
@@ -357,12 +359,12 @@ fn choose_offered(
         let all = index.entries.iter().map(|offered| Untrusted::new(&offered.name).for_terminal());
         all.take(20).collect()
     };
-    let meant: Vec<&well_known::WellKnownSkill> = index
+    let matching: Vec<&well_known::WellKnownSkill> = index
         .entries
         .iter()
         .filter(|offered| named.is_none_or(|name| offered.name == name))
         .collect();
-    match meant.as_slice() {
+    match matching.as_slice() {
         [one] => {
             let foreign = one
                 .foreign_host(index)

@@ -1,4 +1,4 @@
-//! The hub: everything that is needed to reach skills elsewhere.
+//! The hub: everything needed to reach skills in registries and other sources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -22,7 +22,7 @@ use crate::settings::{
 };
 use crate::source::github::GitHubClient;
 
-/// Everything that is needed to reach skills elsewhere.
+/// Everything needed to reach skills in registries and other sources.
 #[derive(Debug)]
 pub struct Hub {
     pub(crate) env: Environment,
@@ -34,23 +34,27 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// The hub of this machine. Nothing is asked yet.
-    pub fn open(env: Environment, config: &Config, said: &HubOverrides) -> Result<Self, HubError> {
-        Self::with_limits(env, config, said, RequestLimits::default())
+    /// The hub of this machine. Makes no request yet.
+    pub fn open(
+        env: Environment,
+        config: &Config,
+        overrides: &HubOverrides,
+    ) -> Result<Self, HubError> {
+        Self::with_limits(env, config, overrides, RequestLimits::default())
     }
 
-    /// The same with other time limits, for tests that cannot wait.
+    /// The same with other time limits, for tests that cannot wait that long.
     pub fn with_limits(
         env: Environment,
         config: &Config,
-        said: &HubOverrides,
+        overrides: &HubOverrides,
         times: RequestLimits,
     ) -> Result<Self, HubError> {
-        let settings = HubOptions::read(config, &env, said)?;
+        let settings = HubOptions::read(config, &env, overrides)?;
         let options = HttpOptions {
             network: settings.network,
             trusted: settings.trusted.clone(),
-            // Whoever stands behind a proxy that opens TLS has said whom to trust.
+            // Behind a proxy that intercepts TLS, this variable names the certificates to trust.
             authorities: env.var_path("SSL_CERT_FILE").and_then(|path| std::fs::read(path).ok()),
             names: NameResolution::System,
             times,
@@ -77,7 +81,7 @@ impl Hub {
         std::iter::once(DEFAULT_NAME.to_owned()).chain(further).collect()
     }
 
-    /// A registry by its configured name; the default one where absent.
+    /// A registry by its configured name; the default one if absent.
     pub fn registry(&self, name: Option<&str>) -> Result<Arc<RegistryClient>, HubError> {
         let name = name.unwrap_or(DEFAULT_NAME);
         let known = self.registries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,7 +103,7 @@ impl Hub {
         self.remember(name, base, is_default)
     }
 
-    /// The registry at the address that a lock names: one that is configured, or none.
+    /// The configured registry at the address that a lock names.
     pub(crate) fn registry_at(&self, address: &str) -> Result<Arc<RegistryClient>, HubError> {
         for name in self.registry_names() {
             let registry = self.registry(Some(&name))?;
@@ -128,8 +132,7 @@ impl Hub {
         Ok(Arc::clone(known.entry(name.to_owned()).or_insert(registry)))
     }
 
-    /// Whoever changes something at the default registry: by this token, or by the one that is kept
-    /// for it here.
+    /// A publisher at the default registry, with this token or the one stored for it.
     pub fn publisher(&self, token: Option<AccessToken>) -> Result<RegistryPublisher<'_>, HubError> {
         let base = self.default_base()?;
         let token = match token {
@@ -137,7 +140,7 @@ impl Hub {
             None => RegistryCredentials::new(&self.env).find(&base, true)?.ok_or_else(|| {
                 HubError::new(
                     HubErrorCode::Auth,
-                    format!("there is no token for {}", display_address(&base)),
+                    format!("no token is stored for {}", display_address(&base)),
                 )
                 .hint("log in: sinew registry login")
             })?,
@@ -145,7 +148,8 @@ impl Hub {
         Ok(RegistryPublisher::new(base, token, &self.http))
     }
 
-    /// The default registry's address, from its site's own words where only the site is known.
+    /// The default registry's address. If only its site is configured, the site's discovery
+    /// document gives it.
     pub fn default_base(&self) -> Result<Url, HubError> {
         let site = match &self.settings.registry {
             RegistryAddress::At(url) => return Ok(url.clone()),
@@ -157,8 +161,11 @@ impl Hub {
             if !answer.is_ok() {
                 continue;
             }
-            let said = answer.json()?;
-            let base = said.get("apiBase").or_else(|| said.get("registry")).and_then(Value::as_str);
+            let document = answer.json()?;
+            let base = document
+                .get("apiBase")
+                .or_else(|| document.get("registry"))
+                .and_then(Value::as_str);
             if let Some(base) = base {
                 return parse_address(&format!("what {site} announces"), base);
             }
@@ -166,7 +173,7 @@ impl Hub {
         Ok(site.clone())
     }
 
-    /// The guard, made ready when something is scanned for the first time.
+    /// The guard, built when something is scanned for the first time.
     pub(crate) fn scanner(&self) -> &Scanner {
         self.scanner.get_or_init(Scanner::new)
     }

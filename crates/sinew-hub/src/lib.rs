@@ -1,7 +1,7 @@
-//! Registries of skills: finding, fetching, verifying and installing what an agent lacks.
+//! Registries of skills: finding, fetching, verifying and installing skills that an agent lacks.
 //!
-//! A skill version is a [`tree::SkillTree`] of files; [`digest`] says which, in the words of each tool
-//! that has to agree, and [`version_archive`] packs it as registries do.
+//! A skill version is a [`tree::SkillTree`] of files; [`digest`] computes the digests that other tools
+//! have to agree on, and [`version_archive`] packs it as registries do.
 //!
 //! ```
 //! use sinew_hub::tree::{SkillTree, TreeFile};

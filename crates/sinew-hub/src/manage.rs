@@ -1,4 +1,4 @@
-//! What becomes of installed skills: removed, pinned, kept for good.
+//! Managing installed skills: uninstall, pin, keep for good.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use crate::install::pinned_error;
 use crate::lock::{ClawhubLock, LockEntry, SkillRetention};
 use crate::workdir::{Workdir, WorkdirGuard};
 
-/// A skill that is gone.
+/// A skill that was uninstalled.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UninstalledSkill {
@@ -20,10 +20,10 @@ pub struct UninstalledSkill {
 }
 
 impl Hub {
-    /// Removes an installed skill and its entries in both locks. Nobody is asked over the network.
+    /// Removes an installed skill and its entries in both locks. Needs no network.
     pub fn uninstall(&self, wanted: &str, workdir: &Workdir) -> Result<UninstalledSkill, HubError> {
         workdir.recover(&self.env)?;
-        // Whatever is not installed needs no folder of ours to be told so.
+        // Check first: for a skill that is not installed, no folder of ours is created.
         workdir.lock(&self.env)?.find(wanted)?;
         let entered = workdir.acquire(&self.env)?;
         let mut lock = workdir.lock(&self.env)?;
@@ -65,13 +65,13 @@ impl Hub {
         ClawhubLock::remove(&workdir.root, &*self.env.clock, &key, &entry)?;
         journal::empty_trash(workdir, &key)?;
         if let (true, Some(owner)) = (key.starts_with('@'), target.parent()) {
-            leave(owner);
+            remove_empty_owner(owner);
         }
         journal::end(&entered)?;
         Ok(UninstalledSkill { key, version: entry.version })
     }
 
-    /// Pins a skill so that nothing changes it, or lets go of it.
+    /// Pins a skill so that nothing changes it, or removes the pin.
     pub fn pin(
         &self,
         wanted: &str,
@@ -109,7 +109,7 @@ impl Hub {
         Ok((key, entry))
     }
 
-    /// Writes what a registry said of a skill.
+    /// Records a registry's verdict on a skill.
     pub(crate) fn record_upstream(
         &self,
         entered: &WorkdirGuard<'_>,
@@ -129,13 +129,13 @@ impl Hub {
     }
 }
 
-/// Removes an owner's folder once nothing but our own staging is left in it.
-fn leave(owner: &std::path::Path) {
+/// Removes an owner's folder if nothing but our own staging folder is left in it.
+fn remove_empty_owner(owner: &std::path::Path) {
     let others = std::fs::read_dir(owner).into_iter().flatten().flatten();
     let mut others =
         others.filter(|entry| entry.file_name() != sinew_guard::staging::STAGING_FOLDER);
     if others.next().is_none() {
-        // A folder that cannot be removed is empty, and in nobody's way.
+        // If it cannot be removed, an empty folder stays behind and does no harm.
         let _ = std::fs::remove_dir_all(owner);
     }
 }

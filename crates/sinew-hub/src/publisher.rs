@@ -1,4 +1,4 @@
-//! The other side of a registry: whoever publishes, takes back and stars.
+//! Changes at a registry: publish, delete, undelete, star.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use crate::settings::join_path;
 use crate::tree::SkillTree;
 use crate::wire::read;
 
-/// A registry, and the token to change something there.
+/// A registry, and a token that may change something there.
 #[derive(Debug)]
 pub struct RegistryPublisher<'a> {
     base: Url,
@@ -21,31 +21,31 @@ pub struct RegistryPublisher<'a> {
     http: &'a HttpClient,
 }
 
-/// Whom a token acts for.
+/// The account a token belongs to.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct RegistryAccount {
-    /// The owner's name.
+    /// The owner's handle.
     pub handle: Option<String>,
-    /// What it may do, in the registry's word.
+    /// What it may do, as the registry calls it.
     pub role: Option<String>,
 }
 
-/// A version that is to be published.
+/// A version to publish.
 #[derive(Debug, Clone)]
 pub struct SkillPublication<'a> {
     /// The skill.
     pub slug: &'a str,
-    /// Its name for people.
+    /// Its display name.
     pub display_name: &'a str,
-    /// Whose it will be.
+    /// The owner it is published under.
     pub owner: &'a str,
     /// The version.
     pub version: &'a str,
-    /// What is new.
+    /// The changelog.
     pub changelog: &'a str,
 }
 
-/// How far a publication has come: files sent, and of how many.
+/// Called with the number of files sent so far, and the total.
 pub type PublishProgress<'a> = &'a mut dyn FnMut(usize, usize);
 
 impl<'a> RegistryPublisher<'a> {
@@ -54,7 +54,7 @@ impl<'a> RegistryPublisher<'a> {
         Self { base, token, http }
     }
 
-    /// Whom the token acts for.
+    /// The account the token belongs to.
     pub fn whoami(&self) -> Result<RegistryAccount, HubError> {
         #[derive(Deserialize)]
         struct WhoamiWire {
@@ -67,7 +67,7 @@ impl<'a> RegistryPublisher<'a> {
         Ok(answered.user)
     }
 
-    /// Sends every file, then the version that consists of them.
+    /// Uploads every file, then publishes the version made of them.
     pub fn publish(
         &self,
         publication: &SkillPublication<'_>,
@@ -113,10 +113,10 @@ impl<'a> RegistryPublisher<'a> {
         let ticket: UploadTicketWire =
             read(answer.json()?).map_err(|problem| self.strange(&problem))?;
         let url = Url::parse(&ticket.upload_url);
-        let url = url.map_err(|_| self.strange("an upload address that is none"))?;
+        let url = url.map_err(|_| self.strange("an invalid upload address"))?;
         if url.origin() != self.base.origin() {
-            // The token is for this origin alone, and a file without it would be refused.
-            return Err(self.strange("an upload address of another server"));
+            // The token is for this origin only, and an upload without it would be refused.
+            return Err(self.strange("an upload address on another server"));
         }
         let token = &self.token;
         let write =
@@ -134,27 +134,27 @@ impl<'a> RegistryPublisher<'a> {
         }))
     }
 
-    /// Takes a skill back.
+    /// Deletes a skill.
     pub fn delete(&self, skill: QualifiedSlug<'_>, reason: Option<&str>) -> Result<(), HubError> {
         let body = with_owner(skill, reason.map(|reason| ("reason", reason)));
         let url = self.url(&format!("/skills/{}", skill.slug), &[]);
         self.change(HttpWriteMethod::Delete, url, &body).map(drop)
     }
 
-    /// Brings a skill back that was taken back.
+    /// Restores a deleted skill.
     pub fn undelete(&self, skill: QualifiedSlug<'_>) -> Result<(), HubError> {
         let body = with_owner(skill, None);
         let url = self.url(&format!("/skills/{}/undelete", skill.slug), &[]);
         self.change(HttpWriteMethod::Post, url, &body).map(drop)
     }
 
-    /// Gives a star; says whether it was given before.
+    /// Adds a star; returns whether there was one already.
     pub fn star(&self, skill: QualifiedSlug<'_>) -> Result<bool, HubError> {
         let answer = self.change(HttpWriteMethod::Post, self.star_url(skill), &json!({}))?;
         Ok(answer.json()?["alreadyStarred"] == true)
     }
 
-    /// Takes the star back; says whether there was none.
+    /// Removes the star; returns whether there was none.
     pub fn unstar(&self, skill: QualifiedSlug<'_>) -> Result<bool, HubError> {
         let answer = self.change(HttpWriteMethod::Delete, self.star_url(skill), &json!({}))?;
         Ok(answer.json()?["alreadyUnstarred"] == true)
@@ -197,7 +197,10 @@ impl<'a> RegistryPublisher<'a> {
 
     fn strange(&self, problem: &str) -> HubError {
         let problem = sinew_guard::Untrusted::new(problem).for_terminal();
-        let text = format!("{} sent what is not its protocol: {problem}", origin(&self.base));
+        let text = format!(
+            "{} sent an answer that does not follow its protocol: {problem}",
+            origin(&self.base)
+        );
         HubError::new(HubErrorCode::Network, text)
     }
 
@@ -214,7 +217,7 @@ impl<'a> RegistryPublisher<'a> {
             400 => HubError::new(HubErrorCode::BadRequest, message),
             401 => HubError::new(
                 HubErrorCode::Auth,
-                format!("{} wants a valid token", origin(&answer.url)),
+                format!("{} requires a valid token", origin(&answer.url)),
             )
             .hint("log in: sinew registry login"),
             403 => HubError::new(HubErrorCode::Unavailable, message),

@@ -1,7 +1,7 @@
-//! References: what people type to name a skill that is elsewhere.
+//! References: what users type to name a skill from elsewhere.
 //!
-//! A reference is checked here, before any request: whatever could become a path, a query or a
-//! second reference is refused. Reading and writing are inverse: `parse(render(r)) == r`.
+//! A reference is checked here, before any request: anything that could turn into a path, a query
+//! or a second reference is refused. Parsing and rendering are inverse: `parse(render(r)) == r`.
 
 use std::fmt;
 
@@ -9,21 +9,21 @@ use semver::{Version, VersionReq};
 use sinew_guard::archive::components;
 use url::Url;
 
-/// Longest reference: a URL with a long path still fits.
+/// The longest reference: a URL with a long path still fits.
 const MAX_LENGTH: usize = 1000;
 /// Longest owner handle.
 const MAX_HANDLE: usize = 40;
 /// Longest name of a slug, skill, repository or git reference.
 const MAX_NAME: usize = 200;
 
-/// A skill somewhere else.
+/// A reference to a skill from elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillReference {
     /// On a registry.
     Registry(RegistryRef),
     /// In a repository on GitHub.
     GitHub(GitHubRef),
-    /// In skills.sh's list, which leads to GitHub.
+    /// In skills.sh's list, which points to GitHub.
     SkillsSh(SkillsShRef),
     /// In any git repository.
     Git(GitRef),
@@ -36,7 +36,7 @@ pub enum SkillReference {
 /// A slug on a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryRef {
-    /// The registry's configured name; the default one where absent.
+    /// The registry's configured name; the default one if absent.
     pub registry: Option<String>,
     /// The owner's handle.
     pub owner: Option<String>,
@@ -46,7 +46,7 @@ pub struct RegistryRef {
     pub wanted: RequestedVersion,
 }
 
-/// Which version of a skill is meant.
+/// Which version of a skill is requested.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum RequestedVersion {
     /// The latest.
@@ -54,9 +54,9 @@ pub enum RequestedVersion {
     Latest,
     /// Exactly this one.
     Version(String),
-    /// The one that carries this tag.
+    /// The one with this tag.
     Tag(String),
-    /// The newest that fits.
+    /// The newest in this range.
     Range(String),
 }
 
@@ -69,7 +69,7 @@ pub struct GitHubRef {
     pub repo: String,
     /// A folder in it.
     pub path: Option<String>,
-    /// The skill's name, where there are several.
+    /// The skill's name, if there are several.
     pub skill: Option<String>,
     /// A branch, tag or commit.
     pub at: Option<String>,
@@ -89,11 +89,11 @@ pub struct SkillsShRef {
 /// A git repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitRef {
-    /// What `git fetch` is given.
+    /// The address passed to `git fetch`.
     pub url: String,
     /// A branch, tag or commit.
     pub at: Option<String>,
-    /// The skill's name, where there are several.
+    /// The skill's name, if there are several.
     pub skill: Option<String>,
 }
 
@@ -102,7 +102,7 @@ pub struct GitRef {
 pub struct WellKnownRef {
     /// The address, without a trailing slash.
     pub url: String,
-    /// The entry, where there are several.
+    /// The entry, if there are several.
     pub skill: Option<String>,
 }
 
@@ -116,11 +116,11 @@ pub enum ShorthandMeaning {
     Registry,
 }
 
-/// Why a text is no reference.
+/// Why a text is not a valid reference.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no reference: {what}")]
+#[error("`{text}` is not a valid reference: {what}")]
 pub struct ReferenceError {
-    /// What was typed, made safe to show.
+    /// What was typed, safe to show.
     pub text: String,
     /// What is wrong with it.
     pub what: &'static str,
@@ -129,7 +129,7 @@ pub struct ReferenceError {
 type ReferenceResult<T> = Result<T, &'static str>;
 
 impl SkillReference {
-    /// Reads what was typed.
+    /// Parses what was typed.
     pub fn parse(text: &str, reading: ShorthandMeaning) -> Result<Self, ReferenceError> {
         parse(text.trim(), reading).map_err(|what| {
             let short: String = text.trim().chars().take(100).collect();
@@ -137,7 +137,7 @@ impl SkillReference {
         })
     }
 
-    /// A word for the kind of source, as records carry it.
+    /// The kind of source, as records name it.
     pub fn source(&self) -> &'static str {
         match self {
             Self::Registry(_) => "registry",
@@ -191,7 +191,7 @@ fn parse(text: &str, reading: ShorthandMeaning) -> ReferenceResult<SkillReferenc
         Some(("skills-sh", rest)) => skills_sh(rest).map(SkillReference::SkillsSh),
         Some(("gitlab", _)) => Err("GitLab has no short form; name the repository's .git address"),
         Some((name, rest)) if is_registry_name(name) => registry(Some(name), rest),
-        Some(_) => Err("what stands before the colon is no source"),
+        Some(_) => Err("the part before the colon is not a known source"),
         None if text.starts_with('@') || !text.contains('/') => registry(None, text),
         None if reading == ShorthandMeaning::Registry => registry(None, &format!("@{text}")),
         None => github(text).map(SkillReference::GitHub),
@@ -204,7 +204,7 @@ fn is_local(text: &str) -> bool {
         || std::path::Path::new(text).is_absolute()
 }
 
-/// Whether a name may be given to a registry.
+/// Whether a name may be used for a registry.
 pub fn is_registry_name(name: &str) -> bool {
     let ok = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     name.starts_with(|c: char| c.is_ascii_lowercase())
@@ -244,10 +244,10 @@ pub fn parse_handle(text: &str) -> ReferenceResult<String> {
         && handle.ends_with(plain)
         && handle.chars().all(|c| plain(c) || matches!(c, '.' | '_' | '-'))
         && !handle.contains("..");
-    if ok { Ok(handle) } else { Err("its owner is no handle") }
+    if ok { Ok(handle) } else { Err("its owner is not a valid handle") }
 }
 
-/// A slug as it is read: any case, then lower case.
+/// A slug, in any case; returned in lower case.
 pub fn parse_slug(text: &str) -> ReferenceResult<String> {
     let slug = text.to_ascii_lowercase();
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
@@ -255,10 +255,10 @@ pub fn parse_slug(text: &str) -> ReferenceResult<String> {
         && slug.starts_with(plain)
         && slug.ends_with(plain)
         && slug.chars().all(|c| plain(c) || c == '-');
-    if ok { Ok(slug) } else { Err("its name is no slug (letters, digits and hyphens)") }
+    if ok { Ok(slug) } else { Err("its name is not a valid slug (letters, digits and hyphens)") }
 }
 
-/// What stands after a slug's `@`.
+/// The version, tag or range after a slug's `@`.
 pub fn parse_requested_version(text: &str) -> ReferenceResult<RequestedVersion> {
     if text.len() > MAX_NAME {
         return Err("its version is too long");
@@ -279,7 +279,7 @@ pub fn parse_requested_version(text: &str) -> ReferenceResult<RequestedVersion> 
     }
 }
 
-/// `#ref` and `@skill`, which may stand in either order.
+/// `#ref` and `@skill`, in either order.
 fn selectors(text: &str) -> ReferenceResult<(&str, Option<String>, Option<String>)> {
     let end = text.find(['#', '@']).unwrap_or(text.len());
     let (base, mut rest) = text.split_at(end);
@@ -289,7 +289,7 @@ fn selectors(text: &str) -> ReferenceResult<(&str, Option<String>, Option<String
         let end = body.find(['#', '@']).unwrap_or(body.len());
         let slot = if mark == '#' { &mut at } else { &mut skill };
         if slot.replace(body[..end].to_owned()).is_some() {
-            return Err("it names a ref or a skill twice");
+            return Err("it names a ref or a skill more than once");
         }
         rest = &body[end..];
     }
@@ -306,7 +306,11 @@ fn git_at(at: &str) -> ReferenceResult<()> {
     let ok = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | '+');
     let parts_ok = at.split('/').all(|part| !part.is_empty() && !part.starts_with(['.', '-']));
     let fits = !at.is_empty() && at.len() <= MAX_NAME && at.chars().all(ok) && parts_ok;
-    if fits && !at.contains("..") { Ok(()) } else { Err("its ref is no branch, tag or commit") }
+    if fits && !at.contains("..") {
+        Ok(())
+    } else {
+        Err("its ref is not a valid branch, tag or commit")
+    }
 }
 
 fn skill_name(name: &str) -> ReferenceResult<()> {
@@ -315,7 +319,7 @@ fn skill_name(name: &str) -> ReferenceResult<()> {
     if fits && name.chars().all(ok) && !name.contains("..") {
         Ok(())
     } else {
-        Err("the skill's name holds what no name has")
+        Err("the skill's name has characters that are not allowed")
     }
 }
 
@@ -341,7 +345,7 @@ fn account_and_repo(owner: &str, repo: &str) -> ReferenceResult<(String, String)
     if owner_ok && repo_ok {
         Ok((owner.to_owned(), repo.to_owned()))
     } else {
-        Err("it is no owner/repo")
+        Err("it is not owner/repo")
     }
 }
 
@@ -349,14 +353,14 @@ fn folder(path: &str) -> ReferenceResult<String> {
     let plain = !path.contains(['%', '?']) && !path.ends_with('/');
     match components(path) {
         Ok(_) if plain => Ok(path.to_owned()),
-        _ => Err("its folder is no plain path"),
+        _ => Err("its folder is not a plain path"),
     }
 }
 
 fn skills_sh(text: &str) -> ReferenceResult<SkillsShRef> {
     let parts: Vec<&str> = text.split('/').collect();
     let [owner, repo, slug] = parts.as_slice() else {
-        return Err("it is no skills-sh:owner/repo/slug");
+        return Err("it is not skills-sh:owner/repo/slug");
     };
     let (owner, repo) = account_and_repo(owner, repo)?;
     Ok(SkillsShRef { owner, repo, slug: parse_slug(slug)? })
@@ -368,7 +372,7 @@ fn short_git(text: &str) -> ReferenceResult<SkillReference> {
         Some((base, at)) => (base, Some(at.to_owned())),
         None => (text, None),
     };
-    let (owner, repo) = base.split_once('/').ok_or("it is no git:owner/repo")?;
+    let (owner, repo) = base.split_once('/').ok_or("it is not git:owner/repo")?;
     let (owner, repo) = account_and_repo(owner, repo.strip_suffix(".git").unwrap_or(repo))?;
     if let Some(at) = &at {
         git_at(at)?;
@@ -381,16 +385,16 @@ fn short_git(text: &str) -> ReferenceResult<SkillReference> {
 fn scp(text: &str, after: &str) -> ReferenceResult<SkillReference> {
     let end = after.find(['#', '@']).unwrap_or(after.len());
     let (base, selected) = after.split_at(end);
-    let (host, path) = base.split_once(':').ok_or("it is no git@host:path")?;
+    let (host, path) = base.split_once(':').ok_or("it is not git@host:path")?;
     if !is_host(host) || components(path).is_err() || path.contains([' ', '%']) {
-        return Err("it is no git@host:path");
+        return Err("it is not git@host:path");
     }
     let (_, at, skill) = selectors(selected)?;
     let url = text[..text.len() - selected.len()].to_owned();
     Ok(SkillReference::Git(GitRef { url, at, skill }))
 }
 
-/// Whether a name can be a host; one that starts with a hyphen would be an option of `ssh`.
+/// Whether a name can be a host; one that starts with a hyphen would be read as an option of `ssh`.
 fn is_host(host: &str) -> bool {
     !host.is_empty()
         && !host.starts_with('-')
@@ -404,12 +408,12 @@ fn web(text: &str) -> ReferenceResult<SkillReference> {
         Some((base, fragment)) => (base, Some(fragment)),
         None => (text, None),
     };
-    let url = Url::parse(base).map_err(|_| "it is no address")?;
+    let url = Url::parse(base).map_err(|_| "it is not a valid address")?;
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("an address must not carry a name or a password");
+        return Err("an address must not contain a user name or a password");
     }
     if url.query().is_some() {
-        return Err("an address must not carry a query");
+        return Err("an address must not contain a query");
     }
     let path = url.path().trim_matches('/').to_owned();
     let ends_in_git = std::path::Path::new(&path).extension().is_some_and(|end| end == "git");
@@ -436,7 +440,7 @@ fn github_url(path: &str, fragment: Option<&str>) -> ReferenceResult<SkillRefere
             let path = path.strip_suffix("/SKILL.md").unwrap_or(path);
             (Some((*at).to_owned()), Some(path).filter(|path| *path != "SKILL.md"))
         }
-        _ => return Err("it is no repository or folder on GitHub"),
+        _ => return Err("it is not a repository or folder on GitHub"),
     };
     let (owner, repo) = account_and_repo(parts[0], parts[1])?;
     if let Some(at) = &at {
@@ -452,10 +456,10 @@ fn git_url(text: &str) -> ReferenceResult<SkillReference> {
     let path = text[start..].find('/').map_or(text.len(), |at| start + at);
     let (_, at, skill) = selectors(&text[path..])?;
     let end = text[path..].find(['#', '@']).map_or(text.len(), |at| path + at);
-    let url = Url::parse(&text[..end]).map_err(|_| "it is no address")?;
+    let url = Url::parse(&text[..end]).map_err(|_| "it is not a valid address")?;
     let user_ok = url.password().is_none() && matches!(url.username(), "" | "git");
     if !url.host_str().is_some_and(is_host) || !user_ok || url.query().is_some() {
-        return Err("it is no address of a repository");
+        return Err("it is not the address of a repository");
     }
     Ok(SkillReference::Git(GitRef { url: text[..end].to_owned(), at, skill }))
 }

@@ -23,13 +23,13 @@ use crate::wire::{
     WirePage, page, read,
 };
 
-/// How long an answer about a skill is good for.
+/// How long an answer about a skill is reused.
 const FRESH: Duration = Duration::from_secs(60);
-/// Answers that are remembered.
+/// Answers kept in memory.
 const MAX_REMEMBERED: usize = 256;
-/// The largest file that is fetched on its own.
+/// The largest single file that is fetched.
 const MAX_FILE: u64 = 10_000_000;
-/// Verdicts asked for at once.
+/// Verdicts requested at once.
 const MAX_VERDICTS: usize = 100;
 /// Pages of versions that are read to resolve a range: 2,000 versions.
 const MAX_PAGES: usize = 20;
@@ -37,7 +37,7 @@ const MAX_PAGES: usize = 20;
 const NOT_IN_PATHS: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
 
-/// A registry, and who asks it.
+/// A client for one registry.
 pub struct RegistryClient {
     /// Its configured name.
     pub name: String,
@@ -53,12 +53,12 @@ impl fmt::Debug for RegistryClient {
     }
 }
 
-/// A skill on a registry.
+/// A slug, with its owner if known.
 #[derive(Debug, Clone, Copy)]
 pub struct QualifiedSlug<'a> {
     /// The skill.
     pub slug: &'a str,
-    /// Its owner, where that is known.
+    /// Its owner, if known.
     pub owner: Option<&'a str>,
 }
 
@@ -67,11 +67,11 @@ pub struct QualifiedSlug<'a> {
 pub enum RegistryDownload {
     /// The archive.
     Archive(Vec<u8>),
-    /// Where the files really are.
+    /// Where the files are on GitHub.
     GitHub(GitHubSourceWire),
 }
 
-/// One skill version whose verdict is wanted.
+/// One skill version whose verdict is requested.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VerdictRequest {
@@ -79,13 +79,13 @@ pub struct VerdictRequest {
     pub slug: String,
     /// Which version.
     pub version: String,
-    /// Whose.
+    /// The owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_handle: Option<String>,
 }
 
 impl RegistryClient {
-    /// The registry at `base`.
+    /// A client for the registry at `base`.
     pub fn new(name: String, base: Url, token: Option<AccessToken>, http: Arc<HttpClient>) -> Self {
         Self { name, base, token, http, remembered: Mutex::default() }
     }
@@ -95,13 +95,13 @@ impl RegistryClient {
         display_address(&self.base)
     }
 
-    /// Skills that fit some words.
+    /// Skills that match some words.
     pub fn search(&self, words: &str, limit: usize) -> Result<WirePage<SearchRowWire>, HubError> {
         let url = self.url("/search", &[("q", words), ("limit", &limit.to_string())]);
         self.page(url, "results")
     }
 
-    /// Skills of exactly this name.
+    /// Skills with exactly this name.
     pub fn search_exact(
         &self,
         name: &str,
@@ -112,7 +112,7 @@ impl RegistryClient {
         self.page(url, "results")
     }
 
-    /// Skills whose names start so.
+    /// Skills whose names start with these words.
     pub fn search_prefix(
         &self,
         prefix: &str,
@@ -171,7 +171,7 @@ impl RegistryClient {
         self.checked(answer).map(|answer| answer.body)
     }
 
-    /// How the registry wants a skill without a version of its own to be installed.
+    /// How the registry wants a skill to be installed that has no version of its own.
     pub fn install(
         &self,
         skill: QualifiedSlug<'_>,
@@ -181,7 +181,7 @@ impl RegistryClient {
         self.install_answer(self.skill_url(skill, "/install", query))
     }
 
-    /// What the registry knows of an entry of skills.sh.
+    /// What the registry knows about an entry of skills.sh.
     pub fn skills_sh(
         &self,
         owner: &str,
@@ -213,7 +213,7 @@ impl RegistryClient {
         read(answer.json()?).map(RegistryDownload::GitHub).map_err(|problem| self.strange(&problem))
     }
 
-    /// The version with a fingerprint.
+    /// The version that has a fingerprint.
     pub fn resolve(
         &self,
         skill: QualifiedSlug<'_>,
@@ -308,7 +308,7 @@ impl RegistryClient {
         let problem = Untrusted::new(problem).for_terminal();
         HubError::new(
             HubErrorCode::Network,
-            format!("{} sent what is not its protocol: {problem}", self.name),
+            format!("{} sent an answer that does not follow its protocol: {problem}", self.name),
         )
     }
 
@@ -317,22 +317,22 @@ impl RegistryClient {
         if answer.is_ok() {
             return Ok(answer);
         }
-        let said = answer.server_message();
-        let told = if said.is_empty() { format!("status {}", answer.status) } else { said };
-        let message = format!("{}: {told}", self.name);
+        let text = answer.server_message();
+        let reason = if text.is_empty() { format!("status {}", answer.status) } else { text };
+        let message = format!("{}: {reason}", self.name);
         Err(match answer.status {
             400 => HubError::new(HubErrorCode::BadRequest, message),
             401 => HubError::new(
                 HubErrorCode::Auth,
-                format!("{} wants a valid token", origin(&answer.url)),
+                format!("{} requires a valid token", origin(&answer.url)),
             )
             .hint("log in: sinew registry login"),
-            403 if told.starts_with("Blocked:") => {
+            403 if reason.starts_with("Blocked:") => {
                 HubError::new(HubErrorCode::BlockedUpstream, message)
             }
             403 => HubError::new(HubErrorCode::Unavailable, message),
             404 => HubError::new(HubErrorCode::NotFound, message)
-                .hint("`sinew search` shows what there is"),
+                .hint("`sinew search` lists available skills"),
             409 => ambiguous(&answer, message),
             410 => HubError::new(HubErrorCode::Gone, message),
             413 => HubError::new(HubErrorCode::TooLarge, message),
@@ -368,26 +368,26 @@ fn ambiguous(answer: &HttpResponse, message: String) -> HubError {
     error
 }
 
-/// What each refusal of `/install` means here.
+/// The error for each reason that `/install` gives for a refusal.
 fn refused(reason: &str, message: Option<&str>) -> HubError {
-    let said = Untrusted::new(message.unwrap_or(reason)).for_terminal();
-    let said: String = said.chars().take(500).collect();
+    let text = Untrusted::new(message.unwrap_or(reason)).for_terminal();
+    let text: String = text.chars().take(500).collect();
     match reason {
         "github_upstream_removed" | "github_upstream_missing" => {
-            HubError::new(HubErrorCode::Gone, said)
-                .hint("`sinew uninstall --gone` offers to remove what upstream removed")
+            HubError::new(HubErrorCode::Gone, text)
+                .hint("`sinew uninstall --gone` offers to remove skills that the registry removed")
         }
         "github_upstream_unknown" => {
-            HubError::new(HubErrorCode::PendingScan, said).hint("try again later")
+            HubError::new(HubErrorCode::PendingScan, text).hint("try again later")
         }
-        "github_verification_pending" => HubError::new(HubErrorCode::PendingScan, said)
+        "github_verification_pending" => HubError::new(HubErrorCode::PendingScan, text)
             .hint("wait for the scan, or add --accept-pending"),
-        "github_scan_failed" => HubError::new(HubErrorCode::BlockedUpstream, said),
-        _ => HubError::new(HubErrorCode::NotFound, said),
+        "github_scan_failed" => HubError::new(HubErrorCode::BlockedUpstream, text),
+        _ => HubError::new(HubErrorCode::NotFound, text),
     }
 }
 
-/// One segment of a path.
+/// One segment of a path, percent-encoded.
 fn encoded(text: &str) -> String {
     utf8_percent_encode(text, NOT_IN_PATHS).to_string()
 }

@@ -1,4 +1,4 @@
-//! A skill that is not here: what its source says of it. Nothing is installed or run.
+//! A skill that is not installed: what its source says about it. Nothing is installed or run.
 
 use serde::Serialize;
 
@@ -10,15 +10,15 @@ use crate::registry::QualifiedSlug;
 use crate::resolve::FetchPlan;
 use crate::wire::{ModerationWire, SetupKeyWire, VersionSummaryWire};
 
-/// What a source says of a skill.
+/// What a source says about a skill.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RemoteSkillDetails {
-    /// What was asked for.
+    /// The reference that was given.
     pub reference: String,
     /// Where it is.
     pub source: SourceRecord,
-    /// Whether somebody looks at skills on their way through that source.
+    /// Whether that source reviews skills before it serves them.
     pub reviewed: bool,
     /// Its name.
     pub name: String,
@@ -41,15 +41,15 @@ pub struct RemoteSkillDetails {
     pub setup: Vec<SetupKeyWire>,
     /// Its files: path and size.
     pub files: Vec<(String, u64)>,
-    /// Its versions, newest first, where they were asked for.
+    /// Its versions, newest first, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<VersionSummaryWire>,
-    /// One file's text, where it was asked for.
+    /// One file's text, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
 
-/// What is wanted beside the usual.
+/// Details to fetch beyond the usual ones.
 #[derive(Debug, Clone, Default)]
 pub struct RemoteSkillExtras {
     /// The text of this file.
@@ -59,7 +59,7 @@ pub struct RemoteSkillExtras {
 }
 
 impl Hub {
-    /// What a skill's source says of it.
+    /// Asks a skill's source about it.
     pub fn remote_details(
         &self,
         reference: &SkillReference,
@@ -111,7 +111,7 @@ impl Hub {
             }
             return Ok(about);
         }
-        // Other sources have no catalogue of their own: the files say what there is.
+        // Other sources have no index of their own, so the files are fetched to describe the skill.
         let fetched = self.fetch(&mut resolved, &mut |_, _| {})?;
         about.source = resolved.source;
         about.version = resolved.version.unwrap_or_default();
@@ -131,6 +131,7 @@ impl Hub {
 }
 
 fn text(path: &str, bytes: Vec<u8>) -> Result<String, HubError> {
-    String::from_utf8(bytes)
-        .map_err(|_| HubError::new(HubErrorCode::Unsupported, format!("{path:?} is no text")))
+    String::from_utf8(bytes).map_err(|_| {
+        HubError::new(HubErrorCode::Unsupported, format!("{path:?} is not a text file"))
+    })
 }

@@ -1,4 +1,4 @@
-//! From a reference to exactly one version or commit, and what its source says of it.
+//! From a reference to exactly one version or commit, and what its source says about it.
 
 use semver::{Version, VersionReq};
 
@@ -14,24 +14,24 @@ use crate::registry::{QualifiedSlug, RegistryClient};
 use crate::settings::{DEFAULT_NAME, parse_address};
 use crate::wire::{GitHubSourceWire, ModerationWire, SetupKeyWire, SkillDetailWire};
 
-/// Exactly one version, not fetched yet.
+/// Exactly one version, not yet fetched.
 #[derive(Debug, Clone)]
 pub struct ResolvedVersion {
     /// Where it comes from, for the lock.
     pub source: SourceRecord,
-    /// The folder it will have below the skills root, where that is known before its files are.
+    /// Its folder below the skills root, if that is known before its files are.
     pub key: Option<String>,
-    /// The version, where the source has one.
+    /// The version, if the source has versions.
     pub version: Option<String>,
-    /// What moderators say.
+    /// The registry's moderation verdict.
     pub moderation: Option<ModerationWire>,
     /// What it needs before it works.
     pub setup: Vec<SetupKeyWire>,
-    /// How its files are to be had.
+    /// How to get its files.
     pub(crate) from: FetchPlan,
 }
 
-/// How files are to be had.
+/// How to get the files.
 #[derive(Debug, Clone)]
 pub(crate) enum FetchPlan {
     Registry { registry: String, owner: Option<String>, slug: String, version: String },
@@ -42,17 +42,18 @@ pub(crate) enum FetchPlan {
 }
 
 impl ResolvedVersion {
-    /// What no registry lists: nobody moderates it, and its folder and version show in its files.
+    /// A skill that no registry lists: it has no moderation, and its folder and version come from
+    /// its files.
     fn unlisted(source: SourceRecord, from: FetchPlan) -> Self {
         Self { source, key: None, version: None, moderation: None, setup: Vec::new(), from }
     }
 
-    /// `clean`, `suspicious`, `malicious`, or `unknown` where nobody looked.
+    /// `clean`, `suspicious`, `malicious`, or `unknown` if no moderator has looked at it.
     pub fn verdict(&self) -> &str {
         match &self.moderation {
-            Some(said) if said.is_malware_blocked => "malicious",
-            Some(said) if said.is_suspicious => "suspicious",
-            Some(said) => said.verdict.as_deref().unwrap_or("clean"),
+            Some(moderation) if moderation.is_malware_blocked => "malicious",
+            Some(moderation) if moderation.is_suspicious => "suspicious",
+            Some(moderation) => moderation.verdict.as_deref().unwrap_or("clean"),
             None if self.source.kind.is_reviewed() => "clean",
             None => "unknown",
         }
@@ -60,12 +61,12 @@ impl ResolvedVersion {
 }
 
 impl Hub {
-    /// The one version that a reference means now.
+    /// The one version that a reference stands for now.
     pub fn resolve(&self, reference: &SkillReference) -> Result<ResolvedVersion, HubError> {
         self.resolve_with(reference, false)
     }
 
-    /// The same; `force` asks for a version whose scan is not finished.
+    /// The same; `force` also accepts a version whose scan is not finished.
     pub(crate) fn resolve_with(
         &self,
         reference: &SkillReference,
@@ -112,7 +113,7 @@ impl Hub {
         if self.network() == NetworkAccess::Off
             && let RequestedVersion::Version(version) = &wanted.wanted
         {
-            // An exact version may be in the cache, which knows its owner by what was asked for.
+            // An exact version may be in the cache, keyed by the owner that was requested.
             return Ok(self.hosted(
                 &registry,
                 wanted,
@@ -125,7 +126,7 @@ impl Hub {
         }
         let skill = QualifiedSlug { slug: &wanted.slug, owner: wanted.owner.as_deref() };
         let detail = registry.detail(skill)?;
-        // What an answer names becomes a folder and a path: it is held to the grammar as well.
+        // Names in an answer become folders and paths, so they must match the grammar as well.
         let strange =
             |what| HubError::new(HubErrorCode::Network, format!("{}: {what}", registry.name));
         let owner = detail.owner.as_ref().and_then(|owner| owner.handle.as_deref());
@@ -146,7 +147,7 @@ impl Hub {
                 requested,
             )),
             None => {
-                // No version of its own: the registry knows where it is on GitHub.
+                // It has no version of its own; the registry knows where it is on GitHub.
                 let answer = registry.install(named, force)?;
                 let source = answer.github.filter(|_| answer.ok).ok_or_else(|| {
                     HubError::new(
@@ -226,10 +227,11 @@ impl Hub {
             skill: Some(entry.slug.clone()),
             at: None,
         };
-        // A registry that mirrors the list knows a hash; one that does not is no obstacle.
+        // A registry that mirrors skills.sh knows a hash; if this one does not, the install goes on
+        // without it.
         let registry = self.registry(None)?;
         let mirrored = registry.skills_sh(&entry.owner, &entry.repo, &entry.slug).ok();
-        // One that has a copy of its own serves it, and GitHub is not needed.
+        // A registry with its own copy serves it, and GitHub is not needed.
         let here = mirrored.as_ref().filter(|answer| answer.ok && answer.github.is_none());
         if let Some(here) = here.and_then(|answer| answer.canonical_ref.as_deref())
             && let SkillReference::Registry(wanted) =
@@ -283,7 +285,7 @@ impl Hub {
         }
     }
 
-    /// What a lock entry says to install again: exactly that, nothing newer.
+    /// Exactly what a lock entry names, nothing newer.
     pub(crate) fn resolve_locked(
         &self,
         entry: &crate::lock::LockEntry,
@@ -339,7 +341,7 @@ impl Hub {
     }
 }
 
-/// The folder on GitHub that a registry vouches for, and the hash that its files must have.
+/// The folder on GitHub that a registry vouches for, and the hash its files must have.
 pub fn vouched_folder(source: &GitHubSourceWire) -> Result<(GitHubRef, String), HubError> {
     let hash = source.content_hash.as_deref().unwrap_or_default();
     let usable = sinew_guard::digest::from_hex(hash).is_some_and(|hash| hash != [0; 32]);
@@ -381,7 +383,7 @@ fn github(
     }
 }
 
-/// The folder of a registry's skill: below its owner only where the owner was named.
+/// The key of a registry's skill: below its owner only if the reference named the owner.
 fn key(owner: Option<&str>, slug: &str) -> String {
     match owner {
         Some(owner) => format!("@{owner}/{slug}"),

@@ -1,4 +1,4 @@
-//! Following a lock: exactly what it says, or nothing.
+//! Restoring from a lock: exactly what it names, or nothing.
 
 use serde::Serialize;
 
@@ -17,13 +17,13 @@ use crate::workdir::Workdir;
 /// How strictly a lock is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RestoreStrictness {
-    /// What nobody approved is asked about.
+    /// Ask for approval of entries that were never approved.
     Ask,
-    /// Any digest, source or approval that would change is a failure.
+    /// Fail if any digest, source or approval would change.
     Frozen,
 }
 
-/// What became of one entry.
+/// The result for one entry.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RestoredSkill {
@@ -31,13 +31,13 @@ pub struct RestoredSkill {
     pub key: String,
     /// `ok`, `restored` or `imported`.
     pub status: &'static str,
-    /// The digest that the lock names.
+    /// The digest in the lock.
     pub digest: String,
 }
 
 impl Hub {
     /// Installs again what the lock names. Everything is fetched and checked before the first skill
-    /// is put in its place, so that a failure changes nothing.
+    /// is put in place, so that a failure changes nothing.
     pub fn restore(
         &self,
         strictness: RestoreStrictness,
@@ -53,7 +53,7 @@ impl Hub {
         for skill in verified {
             let entry = lock.skills[&skill.key].clone();
             if strictness == RestoreStrictness::Frozen && entry.approval.is_none() {
-                let message = format!("{}: nobody approved what the lock names", skill.key);
+                let message = format!("{}: the lock's entry was never approved", skill.key);
                 return Err(HubError::new(HubErrorCode::NeedsApproval, message));
             }
             if skill.status == TreeStatus::Ok {
@@ -83,7 +83,7 @@ impl Hub {
             )?;
             if prepared.proposal.digest != entry.tree_sha256 {
                 let message = format!(
-                    "{}: its source gives {}, and the lock names {}",
+                    "{}: its source gives {}, but the lock names {}",
                     skill.key, prepared.proposal.digest, entry.tree_sha256
                 );
                 return Err(HubError::new(HubErrorCode::IntegrityMismatch, message)
@@ -111,8 +111,8 @@ impl Hub {
         Ok(done)
     }
 
-    /// Takes what other tools installed here into the lock. Nobody has approved it, so it is held back
-    /// until somebody does.
+    /// Adds skills that other tools installed here to the lock. They are not approved, so they are
+    /// held back until a person approves them.
     pub fn import(&self, workdir: &Workdir) -> Result<Vec<RestoredSkill>, HubError> {
         workdir.recover(&self.env)?;
         let theirs = ClawhubLock::read(&workdir.root).unwrap_or_default();
@@ -154,7 +154,7 @@ impl Hub {
                     source.repo = Some(entry.source.clone());
                     source
                 }
-                // Somebody's own skill: no lock has to vouch for it.
+                // The user's own skill: it needs no entry in a lock.
                 (false, None) => continue,
             };
             source.slug = Some(text(noted.as_ref(), "slug").unwrap_or(slug));

@@ -1,4 +1,4 @@
-//! Searching: several sources, one list, and each row says whether anybody reviewed it.
+//! Searching: several sources, one list, and each row says whether its source reviews skills.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ use crate::settings::DEFAULT_NAME;
 use crate::source::skills_sh;
 use crate::wire::{SearchRowWire, SkillSummaryWire};
 
-/// Rows that the cached index remembers.
+/// Rows kept in the cached index.
 const MAX_REMEMBERED: usize = 2_000;
-/// With fewer relevant results than this, sources that nobody reviews are asked as well.
+/// With fewer relevant results than this, unreviewed sources are searched as well.
 const ENOUGH: usize = 2;
 const INDEX: &str = "index.json";
 
@@ -32,9 +32,9 @@ pub struct RegistryCandidate {
     pub summary: String,
     /// `clawhub`, a registry's name, `github` or `skills-sh`.
     pub source: String,
-    /// Whether somebody looks at skills on their way through that source.
+    /// Whether that source reviews skills before it serves them.
     pub reviewed: bool,
-    /// Whose it is.
+    /// The owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// The latest version.
@@ -48,15 +48,15 @@ pub struct RegistryCandidate {
     pub downloads: Option<u64>,
     /// What scans said: `clean`, `suspicious`, `pending` … or `unknown`.
     pub verdict: String,
-    /// Whether it fits what was asked for.
+    /// Whether it fits what was searched for.
     #[serde(default)]
     pub relevant: bool,
 }
 
-/// Which sources are asked.
+/// Which sources are searched.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum SearchSources {
-    /// The default registry, and others where it has too little.
+    /// The default registry, and others if it has too few results.
     #[default]
     Usual,
     /// All of them.
@@ -70,7 +70,8 @@ pub enum SearchSources {
 }
 
 impl SearchSources {
-    /// Reads what was said; names of registries are checked when they are asked.
+    /// Parses a source's name; whether a registry of that name exists is checked when it is
+    /// searched.
     pub fn parse(text: &str) -> Self {
         match text {
             "all" => Self::All,
@@ -89,36 +90,36 @@ pub enum NameMatching {
     Words,
     /// Exactly this name.
     Exact,
-    /// Names that start so.
+    /// Names that start with the words.
     Prefix,
 }
 
-/// What is looked for.
+/// What to search for.
 #[derive(Debug, Clone)]
 pub struct RegistryQuery {
     /// The words.
     pub words: String,
-    /// Where.
+    /// Which sources.
     pub sources: SearchSources,
-    /// How.
+    /// How names are compared.
     pub matching: NameMatching,
-    /// How many of each source.
+    /// How many results from each source.
     pub limit: usize,
 }
 
-/// What a search found.
+/// The results of a search.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RegistryHits {
-    /// Reviewed ones first.
+    /// The results, reviewed ones first.
     pub candidates: Vec<RegistryCandidate>,
-    /// How many of the reviewed ones are relevant.
+    /// How many of the reviewed results are relevant.
     pub relevant: usize,
-    /// Whether unreviewed sources were asked because there was too little.
+    /// Whether unreviewed sources were searched because there were too few results.
     pub supplemented: bool,
-    /// What could not be asked, or said something strange.
+    /// Sources that failed, and rows that made no sense.
     pub diagnostics: Vec<String>,
-    /// How old the answer is, where it is from the cache.
+    /// How old the results are, if they come from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_ms: Option<u64>,
 }
@@ -130,8 +131,8 @@ struct CachedCandidates {
 }
 
 impl Hub {
-    /// Searches. `relevant` says whether a row fits the task. One source that fails is a line in the
-    /// answer; an error means that none answered.
+    /// Searches. `relevant` says whether a row fits the task. A source that fails becomes a line in
+    /// the answer; an error means that none answered.
     pub fn search(
         &self,
         query: &RegistryQuery,
@@ -242,7 +243,7 @@ impl Hub {
         }
         if !github.can_search() {
             diagnostics.push(
-                "GitHub's search needs a token (hub.github.useToken); skills.sh was asked instead"
+                "GitHub's search needs a token (hub.github.useToken); skills.sh was searched instead"
                     .to_owned(),
             );
             return self.search_skills_sh(query);
@@ -289,7 +290,7 @@ impl Hub {
             .collect())
     }
 
-    /// Answers from what earlier searches found.
+    /// Answers from the results of earlier searches.
     fn search_cached(
         &self,
         query: &RegistryQuery,
@@ -298,9 +299,9 @@ impl Hub {
         let Some(index) = self.cache.document::<CachedCandidates>(INDEX) else {
             return Err(HubError::new(
                 HubErrorCode::Offline,
-                "sinew is offline, and nothing was searched before",
+                "sinew is offline, and there are no earlier searches to answer from",
             )
-            .hint("search once with a network"));
+            .hint("search once while online"));
         };
         let words: Vec<String> = query.words.split_whitespace().map(str::to_lowercase).collect();
         let fits = |row: &RegistryCandidate| {
@@ -323,7 +324,7 @@ impl Hub {
             relevant: candidates.iter().filter(|c| c.relevant && c.reviewed).count(),
             candidates,
             supplemented: false,
-            diagnostics: vec!["sinew is offline; this is what earlier searches found".to_owned()],
+            diagnostics: vec!["sinew is offline; these are results of earlier searches".to_owned()],
             age_ms: Some(age),
         })
     }
@@ -340,7 +341,7 @@ impl Hub {
     }
 }
 
-/// A registry's row as a candidate; what is not known is left out, never guessed.
+/// A registry's row as a candidate; unknown values are left out, never guessed.
 fn candidate(
     registry: &RegistryClient,
     row: &SearchRowWire,
@@ -351,7 +352,7 @@ fn candidate(
         (Some("skills-sh"), _) | (_, Some("skills-sh")) => true,
         (None | Some("clawhub"), None | Some("clawhub" | "github")) => false,
         (Some(_), _) => return Err("its source is not known"),
-        (_, Some(_)) => return Err("its way of installing is not known"),
+        (_, Some(_)) => return Err("its install method is not known"),
     };
     let owner = row
         .owner_handle
@@ -361,10 +362,10 @@ fn candidate(
     let reference = match from_list {
         true => {
             let written = row.install.as_ref().and_then(|install| install.reference.clone());
-            let written = written.ok_or("it names no reference")?;
+            let written = written.ok_or("it has no reference")?;
             match SkillReference::parse(&written, ShorthandMeaning::GitHub) {
                 Ok(reference @ SkillReference::SkillsSh(_)) => reference,
-                _ => return Err("its reference is none of skills.sh"),
+                _ => return Err("its reference is not one of skills.sh"),
             }
         }
         false => reference(registry, owner.as_deref(), slug)?,
@@ -411,7 +412,7 @@ fn listed(registry: &RegistryClient, info: &SkillSummaryWire) -> Option<Registry
     })
 }
 
-/// What a registry names must be a reference like any other.
+/// What a registry names must parse as a reference like any other.
 fn reference(
     registry: &RegistryClient,
     owner: Option<&str>,

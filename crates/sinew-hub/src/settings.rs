@@ -1,5 +1,5 @@
-//! Which registries there are, and where everything else is: the configuration, the environment
-//! and what was said on the command line, in that order of weakness.
+//! Which registries there are and where everything else is. The command line overrides the
+//! environment, which overrides the configuration.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ pub const CLAWHUB: &str = "https://clawhub.ai";
 const GITHUB_API: &str = "https://api.github.com";
 const CODELOAD: &str = "https://codeload.github.com";
 const SKILLS_SH: &str = "https://skills.sh";
-/// Where everything is unless somebody says otherwise.
-const USUAL: &[&str] = &[CLAWHUB, GITHUB_API, CODELOAD, SKILLS_SH];
-/// The name under which the default registry can be asked for.
+/// The default addresses.
+const DEFAULT_ADDRESSES: &[&str] = &[CLAWHUB, GITHUB_API, CODELOAD, SKILLS_SH];
+/// The name of the default registry.
 pub const DEFAULT_NAME: &str = "clawhub";
 
-/// What a command line may say.
+/// What the command line may override.
 #[derive(Debug, Clone, Default)]
 pub struct HubOverrides {
     /// `--registry`: an address or a configured name.
@@ -33,18 +33,18 @@ pub struct HubOverrides {
 /// Where a registry's API is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegistryAddress {
-    /// There.
+    /// At this address.
     At(Url),
     /// Where this site's discovery document says.
     AnnouncedBy(Url),
 }
 
-/// Where things are, and what may be used.
+/// Addresses, and what may be used.
 #[derive(Debug, Clone)]
 pub struct HubOptions {
-    /// The registry that a bare slug means.
+    /// The registry for references that name none.
     pub registry: RegistryAddress,
-    /// Further registries by name.
+    /// Other registries by name.
     pub registries: BTreeMap<String, Url>,
     /// GitHub.
     pub github: GitHubEndpoints,
@@ -52,7 +52,7 @@ pub struct HubOptions {
     pub skills_sh: Url,
     /// Whether the network may be used.
     pub network: NetworkAccess,
-    /// Hosts that were configured by name.
+    /// Hosts that the configuration names.
     pub trusted: Vec<String>,
     /// Whether an update that changes only text is applied without asking.
     pub auto_safe: bool,
@@ -65,12 +65,12 @@ pub struct GitHubEndpoints {
     pub api: Url,
     /// Its archives.
     pub codeload: Url,
-    /// What may be sent to its API.
+    /// The token for its API.
     pub token: Option<AccessToken>,
 }
 
 impl GitHubEndpoints {
-    /// What holds on this machine.
+    /// The endpoints of this machine.
     pub fn read(
         configured: &sinew_catalog::config::HubSection,
         env: &Environment,
@@ -93,21 +93,21 @@ impl GitHubEndpoints {
         })
     }
 
-    /// Hosts that somebody configured, who may have them in their own network.
+    /// Hosts that the user configured; they may be in a private network.
     pub fn trusted(&self) -> impl Iterator<Item = String> {
         [&self.api, &self.codeload]
             .into_iter()
-            .filter(|url| !is_usual(url))
+            .filter(|url| !is_default_address(url))
             .filter_map(host_and_port)
     }
 }
 
-/// The first of some variables that is set.
+/// The first of these variables that is set.
 fn first(env: &Environment, names: &[&'static str]) -> Option<(&'static str, String)> {
     names.iter().find_map(|name| env.var(name).map(|value| (*name, value.to_owned())))
 }
 
-/// An address that a variable names, or else the configuration.
+/// The address from a variable, or else from the configuration.
 fn place(
     env: &Environment,
     vars: &[&'static str],
@@ -120,32 +120,39 @@ fn place(
     }
 }
 
-/// Whether something is where it is unless somebody says otherwise; that is in nobody's own network.
-fn is_usual(url: &Url) -> bool {
-    USUAL.iter().any(|usual| display_address(url) == *usual)
+/// Whether an address is one of the defaults, which are never in a private network.
+fn is_default_address(url: &Url) -> bool {
+    DEFAULT_ADDRESSES.iter().any(|default| display_address(url) == *default)
 }
 
 impl HubOptions {
-    /// What holds on this machine.
-    pub fn read(config: &Config, env: &Environment, said: &HubOverrides) -> Result<Self, HubError> {
+    /// The options of this machine.
+    pub fn read(
+        config: &Config,
+        env: &Environment,
+        overrides: &HubOverrides,
+    ) -> Result<Self, HubError> {
         let hub = &config.hub;
         let mut registries = BTreeMap::new();
         for (name, url) in &hub.registries {
             if !is_registry_name(name) || name == DEFAULT_NAME {
-                return Err(bad(&format!("hub.registries.{name}"), "the name is taken or no name"));
+                return Err(bad(
+                    &format!("hub.registries.{name}"),
+                    "the name is taken or not valid",
+                ));
             }
             registries.insert(name.clone(), parse_address(&format!("hub.registries.{name}"), url)?);
         }
-        let registry = default_registry(config, env, said, &registries)?;
+        let registry = default_registry(config, env, overrides, &registries)?;
         let github = GitHubEndpoints::read(hub, env)?;
         let configured = hub.skills_sh.as_deref().unwrap_or(SKILLS_SH);
         let skills_sh = place(env, &["SKILLS_API_URL"], "hub.skillsShUrl", configured)?;
         let mut trusted = config.install.allow_private_hosts.clone();
         let (RegistryAddress::At(main) | RegistryAddress::AnnouncedBy(main)) = &registry;
         let named = registries.values().chain([main, &skills_sh]);
-        trusted.extend(named.filter(|url| !is_usual(url)).filter_map(host_and_port));
+        trusted.extend(named.filter(|url| !is_default_address(url)).filter_map(host_and_port));
         trusted.extend(github.trusted());
-        let offline = said.offline || env.var("SINEW_OFFLINE").is_some_and(is_yes);
+        let offline = overrides.offline || env.var("SINEW_OFFLINE").is_some_and(is_yes);
         Ok(Self {
             registry,
             registries,
@@ -161,13 +168,13 @@ impl HubOptions {
 fn default_registry(
     config: &Config,
     env: &Environment,
-    said: &HubOverrides,
+    overrides: &HubOverrides,
     registries: &BTreeMap<String, Url>,
 ) -> Result<RegistryAddress, HubError> {
-    if let Some(said) = &said.registry {
-        return match registries.get(said) {
+    if let Some(given) = &overrides.registry {
+        return match registries.get(given) {
             Some(url) => Ok(RegistryAddress::At(url.clone())),
-            None => parse_address("--registry", said).map(RegistryAddress::At),
+            None => parse_address("--registry", given).map(RegistryAddress::At),
         };
     }
     for name in ["SINEW_REGISTRY", "CLAWHUB_REGISTRY", "CLAWDHUB_REGISTRY"] {
@@ -189,17 +196,17 @@ fn default_registry(
     parse_address("the default registry", CLAWHUB).map(RegistryAddress::At)
 }
 
-/// An address that was configured; it must say http or https and carry no secret.
+/// Parses a configured address; it must be http or https and contain no secret.
 pub fn parse_address(what: &str, text: &str) -> Result<Url, HubError> {
     let url = Url::parse(text.trim()).map_err(|error| bad(what, &error.to_string()))?;
     let usable = matches!(url.scheme(), "http" | "https") && url.host_str().is_some();
     if !usable || !url.username().is_empty() || url.password().is_some() {
-        return Err(bad(what, "it must be http or https, without a name or a password"));
+        return Err(bad(what, "it must be http or https, without a user name or a password"));
     }
     Ok(url)
 }
 
-/// A path below an address, whose own path prefix stays.
+/// A path below an address; the address's own path stays as a prefix.
 pub fn join_path(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_query(None);
@@ -221,5 +228,5 @@ fn is_yes(value: &str) -> bool {
 }
 
 fn bad(what: &str, problem: &str) -> HubError {
-    HubError::new(HubErrorCode::BadReference, format!("{what} is no usable address: {problem}"))
+    HubError::new(HubErrorCode::BadReference, format!("{what} is not a valid address: {problem}"))
 }

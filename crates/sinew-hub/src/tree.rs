@@ -1,7 +1,7 @@
 //! The files of one skill version, in memory or read from a folder.
 //!
-//! **Must never happen here:** a link followed, a file skipped in silence, two files that some file
-//! system takes for one.
+//! **Must never happen here:** a link followed, a file skipped silently, two paths that some file
+//! system treats as one.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -27,7 +27,7 @@ pub struct TreeFile {
     pub path: String,
     /// Content.
     pub bytes: Vec<u8>,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub executable: bool,
 }
 
@@ -42,10 +42,10 @@ impl TreeFile {
     }
 }
 
-/// Why files make no tree.
+/// Why files cannot form a tree.
 #[derive(Debug, thiserror::Error)]
 pub enum TreeError {
-    /// A file's name.
+    /// A file's name is not allowed.
     #[error("{path:?}: {error}")]
     Name {
         /// The name, as far as it can be shown.
@@ -61,7 +61,7 @@ pub enum TreeError {
         /// What it is.
         kind: &'static str,
     },
-    /// Two paths that are one on some file system.
+    /// Two paths that are the same file on some file systems.
     #[error("{first:?} and {second:?} are the same file on some systems")]
     Twins {
         /// The earlier path.
@@ -77,15 +77,15 @@ pub enum TreeError {
         /// How much is allowed.
         limit: u64,
     },
-    /// The archive it came in.
+    /// The archive is invalid.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("{path:?}: {error}")]
     Io {
         /// The path.
         path: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -97,7 +97,8 @@ pub struct SkillTree {
 }
 
 impl SkillTree {
-    /// A tree of these files, if their names are safe, distinct everywhere, and within the caps.
+    /// A tree of these files, if their names are safe and distinct on every file system, and they
+    /// are within the caps.
     pub fn new(files: Vec<TreeFile>) -> Result<Self, TreeError> {
         let mut tree = TreeBuilder::default();
         for file in files {
@@ -106,7 +107,7 @@ impl SkillTree {
         Ok(tree.done())
     }
 
-    /// The files of a zip, tar or tar.gz, after `strip` leading folders.
+    /// The files of a zip, tar or tar.gz, with `strip` leading folders removed.
     pub fn from_archive(bytes: &[u8], strip: usize) -> Result<Self, TreeError> {
         let entries = archive::unpack(bytes, &ArchiveLimits::SKILL.with_strip(strip))?;
         let file = |entry: archive::ArchiveFile| TreeFile {
@@ -117,8 +118,8 @@ impl SkillTree {
         Self::new(entries.into_iter().map(file).collect())
     }
 
-    /// The files of a folder, read through handles that follow no link. Tools' records at its root
-    /// and `.git` are left out.
+    /// The files of a folder, read through handles that follow no link. Other tools' records at its
+    /// root and `.git` are left out.
     pub fn from_folder(folder: &Path) -> Result<Self, TreeError> {
         let mut tree = TreeBuilder::default();
         walk(folder, &mut |file| tree.add(file))?;
@@ -135,12 +136,12 @@ impl SkillTree {
         self.files.iter().find(|file| file.path == path)
     }
 
-    /// What is known of each file without its bytes.
+    /// The record of each file.
     pub fn records(&self) -> Vec<FileRecord> {
         self.files.iter().map(TreeFile::record).collect()
     }
 
-    /// The tree as the scanner takes it.
+    /// The tree in the form the scanner takes.
     pub fn bundle(&self, name: &str) -> SkillBundle {
         let files = self.files.iter().map(|file| (file.path.clone(), file.bytes.clone()));
         SkillBundle::from_files(files).with_name(name)
@@ -156,7 +157,7 @@ impl SkillTree {
         Self { files: files.collect() }
     }
 
-    /// The tree without the files for which `leave_out` says so.
+    /// The tree without the files for which `leave_out` returns true.
     #[must_use]
     pub fn without(mut self, leave_out: impl Fn(&str) -> bool) -> Self {
         self.files.retain(|file| !leave_out(&file.path));
@@ -164,7 +165,7 @@ impl SkillTree {
     }
 
     /// The files that a publisher would send and the upstream client hashes: no dot names, no
-    /// `node_modules`, nothing that an ignore file at the root names. `_meta.json` stays.
+    /// `node_modules`, nothing that an ignore file at the root excludes. `_meta.json` stays.
     pub fn publishable(&self) -> Self {
         let rules = self.ignore_rules();
         let ignored = |path: &str| rules.matched_path_or_any_parents(path, false).is_ignore();
@@ -186,7 +187,8 @@ impl SkillTree {
         let mut builder = GitignoreBuilder::new("");
         for file in IGNORE_FILES.iter().filter_map(|name| self.get(name)) {
             for line in String::from_utf8_lossy(&file.bytes).lines() {
-                // A line that is no pattern ignores nothing, as in every tool that reads these files.
+                // A line that is not a pattern ignores nothing, as in every tool that reads these
+                // files.
                 let _ = builder.add_line(None, line);
             }
         }
@@ -197,14 +199,14 @@ impl SkillTree {
 /// The two fingerprints of one tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeFingerprints {
-    /// Of what was published.
+    /// Of the published files.
     pub published: String,
-    /// Of what lies on disk after an install, `_meta.json` included.
+    /// Of the files on disk after an install, `_meta.json` included.
     pub with_meta: String,
 }
 
-/// The records of a folder's files, for comparing with a lock; nothing is held in memory for longer
-/// than it takes to hash one file.
+/// The records of a folder's files, for comparing with a lock; only one file at a time is held in
+/// memory.
 pub fn records_of(folder: &Path) -> Result<Vec<FileRecord>, TreeError> {
     let mut names = TreeFileChecks::default();
     let mut records = Vec::new();
@@ -236,7 +238,7 @@ impl TreeBuilder {
     }
 }
 
-/// What every file passes on its way into a tree.
+/// The checks every file passes on its way into a tree.
 #[derive(Default)]
 struct TreeFileChecks {
     seen: BTreeMap<String, String>,
@@ -261,7 +263,7 @@ impl TreeFileChecks {
     }
 }
 
-/// Hands out every file below `folder` except records at the root and version control.
+/// Passes every file below `folder` to the visitor, except records at the root and version control.
 fn walk(
     folder: &Path,
     sink: &mut dyn FnMut(TreeFile) -> Result<(), TreeError>,
@@ -283,7 +285,8 @@ fn walk(
                 continue;
             }
             if entry.file_type().map_err(|error| failed(&relative, error))?.is_dir() {
-                // A tree that is too deep is refused here: its files' names would be anyway.
+                // A tree that is too deep is refused here; the names of its files would be refused
+                // anyway.
                 components(&path).map_err(|error| TreeError::Name { path: path.clone(), error })?;
                 let inner = entry.open_dir().map_err(|error| failed(&relative, error))?;
                 waiting.push((inner, relative));
@@ -306,7 +309,7 @@ fn read(dir: &Dir, name: &Path, path: String) -> Result<TreeFile, TreeError> {
         Err(FileOpenError::Io(error)) => return Err(TreeError::Io { path, error }),
     };
     if file.links > 1 {
-        return Err(TreeError::Kind { path, kind: "a file with another name elsewhere" });
+        return Err(TreeError::Kind { path, kind: "a hard link to another file" });
     }
     let executable = file.executable;
     match file.read(MAX_FILE) {

@@ -1,4 +1,4 @@
-//! Bringing installed skills up to date: never silently, never over somebody's changes.
+//! Updating installed skills: never silently, and never over local changes.
 
 use std::collections::BTreeSet;
 
@@ -21,41 +21,41 @@ use crate::tree::SkillTree;
 use crate::verify::missing_folder_error;
 use crate::workdir::Workdir;
 
-/// How an update is wanted.
+/// Options of an update.
 #[derive(Debug, Clone)]
 pub struct UpdateRequest {
-    /// Only say what would change.
+    /// Only report what would change.
     pub dry_run: bool,
-    /// Replace local changes, of which a copy is kept.
+    /// Whether to replace local changes; a copy of them is kept.
     pub overwrite: bool,
-    /// What gives pause and was accepted beforehand.
+    /// Risks that were accepted beforehand.
     pub accepted: BTreeSet<InstallRisk>,
     /// Findings that a person accepted.
     pub acceptance: Vec<RuleAcceptance>,
-    /// Which version; the latest where absent.
+    /// Which version; the latest by default.
     pub wanted: RequestedVersion,
-    /// Who asks.
+    /// Who requests it.
     pub by: String,
-    /// The skills that are here already.
+    /// The skills that are already installed.
     pub neighbours: Vec<ExistingSkill>,
 }
 
-/// What became of one skill.
+/// The result for one skill.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateResult {
     /// Its folder below the skills root.
     pub key: String,
-    /// How it ended.
+    /// How the update ended.
     pub status: UpdateStatus,
     /// The version before.
     pub from: String,
-    /// The version now, or the one that is to be had.
+    /// The version now, or the one that is available.
     pub to: String,
     /// What changed or would change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<VersionDiff>,
-    /// A copy of what had changes of somebody's.
+    /// A copy of the previous folder, if it had local changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<std::path::PathBuf>,
     /// The digest of its files now.
@@ -68,14 +68,14 @@ pub struct UpdateResult {
 pub enum UpdateStatus {
     /// There is nothing newer.
     Current,
-    /// It is new now.
+    /// It was updated.
     Updated,
     /// There is something newer, and nothing was changed.
     Available,
 }
 
 impl UpdateStatus {
-    /// The word itself.
+    /// The name that records and messages use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Current => "current",
@@ -86,7 +86,7 @@ impl UpdateStatus {
 }
 
 impl Hub {
-    /// Brings one skill up to date.
+    /// Updates one skill.
     pub fn update(
         &self,
         key: &str,
@@ -149,7 +149,7 @@ impl Hub {
                 .as_ref()
                 .is_some_and(|diff| !diff.needs_a_person(prepared.proposal.verdict));
         let approval = match (&entry.approval, safe) {
-            // The bytes that were approved come back in the place of somebody's changes.
+            // The approved bytes replace local changes, so the earlier approval still applies.
             (Some(approval), _) if approval.digest == prepared.proposal.digest => approval.clone(),
             (_, true) => {
                 let why = Some("hub.updates is auto-safe, and only text changed".to_owned());
@@ -199,7 +199,7 @@ impl Hub {
         }
     }
 
-    /// What the registry says of it now is written down before anything else happens.
+    /// Records the registry's current verdict before anything else happens.
     fn upstream_first(
         &self,
         key: &str,
@@ -237,7 +237,7 @@ impl Hub {
         Ok(false)
     }
 
-    /// Whether there is nothing newer; the same version with other bytes is an alarm.
+    /// Whether there is nothing newer. The same version with other bytes is an error.
     fn is_current(
         &self,
         key: &str,
@@ -272,15 +272,16 @@ impl Hub {
         let document = registry
             .version(QualifiedSlug { slug, owner: source.owner.as_deref() }, &entry.version)?;
         let Some(files) = document.version.files else { return current() };
-        let differs = files.iter().find(|said| {
-            // Registries know a skill file by other names too; it is compared under its own.
-            let known = entry.files.iter().find(|file| file.path == said.path).or_else(|| {
-                said.path
+        let differs = files.iter().find(|listed| {
+            // Registries accept other names for a skill file; it is compared under its own.
+            let known = entry.files.iter().find(|file| file.path == listed.path).or_else(|| {
+                listed
+                    .path
                     .eq_ignore_ascii_case("skill.md")
                     .then(|| entry.files.iter().find(|file| file.path == "SKILL.md"))?
             });
             known.is_none_or(|known| {
-                known.size != said.size || !known.sha256.eq_ignore_ascii_case(&said.sha256)
+                known.size != listed.size || !known.sha256.eq_ignore_ascii_case(&listed.sha256)
             })
         });
         let fewer = entry.files.iter().filter(|file| file.path != META_FILE).count() != files.len();
@@ -289,10 +290,8 @@ impl Hub {
             (differs, _) => {
                 let which = differs.map(|file| file.path.as_str()).unwrap_or("its list of files");
                 let which = sinew_guard::Untrusted::new(which).for_terminal();
-                let message = format!(
-                    "{key}@{} has other bytes on its registry than it had: {which}",
-                    entry.version
-                );
+                let message =
+                    format!("{key}@{} has changed on its registry: {which}", entry.version);
                 Err(HubError::new(HubErrorCode::IntegrityMismatch, message).hint(
                     "a published version never changes: this may be a hijack; nothing was changed",
                 ))

@@ -1,4 +1,4 @@
-//! Lock against disk, and lock against what registries say now.
+//! Compares the lock with the disk, and with what registries say now.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,14 @@ use crate::workdir::Workdir;
 /// Verdicts that are older than this are shown as stale.
 const STALE_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
-/// How often a server that goes on for days asks registries again.
+/// How often a long-running server asks registries again.
 const ASK_AGAIN_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// How a folder stands to its lock entry.
+/// How a folder compares with its lock entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TreeStatus {
-    /// As approved.
+    /// The files are as approved.
     Ok,
     /// Files differ.
     Modified,
@@ -30,12 +30,12 @@ pub enum TreeStatus {
     Missing,
     /// Files were added.
     Extra,
-    /// It cannot be read, or the lock does not know it.
+    /// It cannot be read, or the lock's own records disagree.
     Unknown,
 }
 
 impl TreeStatus {
-    /// The word itself.
+    /// The name that records and messages use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -47,13 +47,13 @@ impl TreeStatus {
     }
 }
 
-/// One skill, held against its lock entry.
+/// One skill, compared with its lock entry.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillVerification {
     /// Its folder below the skills root.
     pub key: String,
-    /// How it stands.
+    /// The result.
     pub status: TreeStatus,
     /// Files that differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -67,13 +67,13 @@ pub struct SkillVerification {
     /// Why it cannot be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
-    /// Why it is not loaded, whatever its files are.
+    /// Why it must not be loaded, regardless of its files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
     /// What its registry said last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<UpstreamRecord>,
-    /// Whether that is long ago.
+    /// Whether that verdict is old.
     pub stale: bool,
 }
 
@@ -84,7 +84,7 @@ impl SkillVerification {
     }
 }
 
-/// One row of what is installed.
+/// One row of the list of installed skills.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkdirSkill {
@@ -103,24 +103,24 @@ pub struct WorkdirSkill {
     pub digest: Option<String>,
     /// Whether it is pinned.
     pub pinned: bool,
-    /// Why.
+    /// Why it is pinned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pin_reason: Option<String>,
-    /// For how long it is meant to stay.
+    /// How long it is meant to stay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retained: Option<SkillRetention>,
     /// What its registry said last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub upstream: Option<UpstreamRecord>,
-    /// What else is worth knowing.
+    /// Anything else worth knowing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Where it lies.
+    /// Its folder.
     pub path: std::path::PathBuf,
 }
 
 impl Hub {
-    /// Holds installed skills against the lock; all of them where none is named.
+    /// Compares installed skills with the lock; all of them if none is named.
     pub fn verify(
         &self,
         wanted: &[String],
@@ -167,20 +167,20 @@ impl Hub {
         self.age(upstream) > STALE_MS
     }
 
-    /// How long ago a registry was asked.
+    /// How long ago the registry was asked.
     fn age(&self, upstream: &UpstreamRecord) -> u64 {
         let checked: Option<jiff::Timestamp> = upstream.checked_at.parse().ok();
         let checked = checked.and_then(|at| u64::try_from(at.as_millisecond()).ok()).unwrap_or(0);
         self.env.clock.now_ms().saturating_sub(checked)
     }
 
-    /// Asks registries again about what they were last asked a day ago. Where nothing is due, nobody
-    /// is asked.
+    /// Asks registries again about skills whose verdict is at least a day old. If none is due, no
+    /// request is made.
     pub fn refresh_verdicts(&self, workdir: &Workdir) -> Result<Vec<HubError>, HubError> {
         let lock = workdir.lock(&self.env)?;
         let is_due = |entry: &LockEntry| {
-            let asked = entry.upstream.as_ref();
-            asked.is_none_or(|asked| self.age(asked) >= ASK_AGAIN_MS)
+            let last = entry.upstream.as_ref();
+            last.is_none_or(|last| self.age(last) >= ASK_AGAIN_MS)
         };
         let registered = lock.skills.iter().filter(|(_, entry)| entry.source.kind.is_registry());
         let due = registered.filter(|(_, entry)| is_due(entry)).map(|(key, _)| key.clone());
@@ -188,8 +188,9 @@ impl Hub {
         if due.is_empty() { Ok(Vec::new()) } else { self.check_upstream(&due, workdir) }
     }
 
-    /// Asks registries for their verdicts on what is installed, and writes them into the lock. What
-    /// turned malicious is held back from then on. Gives what could not be asked.
+    /// Asks registries for their verdicts on installed skills, and records them in the lock. A
+    /// skill that turned malicious is held back from then on. Returns the registries that could not
+    /// be asked.
     pub fn check_upstream(
         &self,
         wanted: &[String],
@@ -212,8 +213,9 @@ impl Hub {
             }
         }
         let mut problems = Vec::new();
-        for (address, asked) in by_registry {
-            let items: Vec<VerdictRequest> = asked.iter().map(|(_, item)| item.clone()).collect();
+        for (address, requests) in by_registry {
+            let items: Vec<VerdictRequest> =
+                requests.iter().map(|(_, item)| item.clone()).collect();
             let rows = match self.registry_at(&address).and_then(|r| r.verdicts(&items)) {
                 Ok(rows) => rows,
                 Err(error) => {
@@ -222,7 +224,7 @@ impl Hub {
                 }
             };
             let entered = workdir.acquire(&self.env)?;
-            for (key, item) in &asked {
+            for (key, item) in &requests {
                 let row = rows.iter().find(|row| {
                     row.requested_slug.as_ref().or(row.slug.as_ref()) == Some(&item.slug)
                         && row.requested_version.as_ref().is_none_or(|v| *v == item.version)
@@ -238,7 +240,7 @@ impl Hub {
         Ok(problems)
     }
 
-    /// Everything that is installed here, and everything that lies here and is in no lock of ours.
+    /// Everything installed here, and everything that lies here without an entry in our lock.
     pub fn installed(&self, workdir: &Workdir) -> Result<Vec<WorkdirSkill>, HubError> {
         workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
@@ -295,7 +297,7 @@ impl Hub {
     }
 }
 
-/// The keys that are meant; all where none is named.
+/// The keys that are named; all if none is.
 pub(crate) fn selected_keys(lock: &LockFile, wanted: &[String]) -> Result<Vec<String>, HubError> {
     match wanted.is_empty() {
         true => Ok(lock.skills.keys().cloned().collect()),
@@ -303,14 +305,14 @@ pub(crate) fn selected_keys(lock: &LockFile, wanted: &[String]) -> Result<Vec<St
     }
 }
 
-fn compare(said: &[FileRecord], found: &[FileRecord], verified: &mut SkillVerification) {
+fn compare(recorded: &[FileRecord], found: &[FileRecord], verified: &mut SkillVerification) {
     let by_path = |files: &[FileRecord]| -> BTreeMap<String, FileRecord> {
         files.iter().map(|file| (file.path.clone(), file.clone())).collect()
     };
-    let (said, found) = (by_path(said), by_path(found));
-    let paths: BTreeSet<&String> = said.keys().chain(found.keys()).collect();
+    let (recorded, found) = (by_path(recorded), by_path(found));
+    let paths: BTreeSet<&String> = recorded.keys().chain(found.keys()).collect();
     for path in paths {
-        match (said.get(path), found.get(path)) {
+        match (recorded.get(path), found.get(path)) {
             (Some(_), None) => verified.missing.push(path.clone()),
             (None, Some(_)) => verified.extra.push(path.clone()),
             (before, now) if before != now => verified.modified.push(path.clone()),
@@ -354,8 +356,8 @@ pub(crate) fn folders(workdir: &Workdir) -> Vec<String> {
     keys
 }
 
-/// Why an installed skill's folder must not be loaded as it is; `None` where it may, or where the
-/// lock does not cover it. `scanned` is the digest that the catalog's scan found.
+/// Why an installed skill's folder must not be loaded as it is; `None` if it may be loaded, or if
+/// the lock does not cover it. `scanned` is the digest that the catalog's scan computed.
 pub fn hold_reason(
     lock: &LockFile,
     key: &str,
@@ -369,16 +371,16 @@ pub fn hold_reason(
     if scanned.is_some() && scanned == entry.scan_digest.as_deref() {
         return None;
     }
-    // Somebody may have rewritten a note beside the files; what counts are the files.
+    // Another tool may have rewritten its note beside the files; only the skill's files count.
     match records_of(folder) {
         Ok(found) if tree_sha256(&found) == entry.tree_sha256 => None,
-        Ok(_) => Some("its files are not those that were approved".to_owned()),
+        Ok(_) => Some("its files are not the ones that were approved".to_owned()),
         Err(error) => Some(format!("its files cannot be checked: {error}")),
     }
 }
 
-/// A word for an entry whose source is not a registry, for messages.
+/// The error for a skill whose folder is missing.
 pub(crate) fn missing_folder_error(key: &str) -> HubError {
     HubError::new(HubErrorCode::NotFound, format!("the folder of {key} is gone"))
-        .hint(format!("`sinew restore` brings it back; `sinew uninstall {key}` forgets it"))
+        .hint(format!("`sinew restore` reinstalls it; `sinew uninstall {key}` removes its entry"))
 }

@@ -1,4 +1,4 @@
-//! A version as registries pack it: the same files give the same bytes, always.
+//! A version as registries pack it: the same files always give the same bytes.
 
 use std::io::{self, Cursor, Write as _};
 
@@ -8,10 +8,10 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use crate::digest::{FingerprintOrder, META_FILE};
 
-/// The upstream registry's level; another one would give other bytes.
+/// The compression level of the upstream registry; another level would give other bytes.
 const LEVEL: i64 = 6;
 
-/// What a registry says of a version inside its archive.
+/// What a registry records about a version inside its archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ArchiveMeta {

@@ -1,8 +1,7 @@
-//! What registries say, as far as a consumer needs it.
+//! What registries send, as far as a client needs it.
 //!
-//! Reading is tolerant: fields that are not known are passed over, and one bad record does not
-//! spoil a page. A known field of the wrong type makes its record invalid, and that is reported
-//! with its place.
+//! Reading is tolerant: unknown fields are ignored, and one bad record does not spoil a page. A
+//! known field of the wrong type makes its record invalid, and the report names the field.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +9,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Records of one page and what was wrong with others.
+/// The records of one page, and what was wrong with the others.
 #[derive(Debug, Clone)]
 pub struct WirePage<T> {
-    /// The good ones.
+    /// The valid records.
     pub rows: Vec<T>,
     /// Where the next page starts; only `None` means the end.
     pub next: Option<String>,
-    /// One line for each record that could not be taken.
+    /// One line for each record that could not be read.
     pub problems: Vec<String>,
 }
 
@@ -33,7 +32,7 @@ pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, String> {
 pub fn page<T: DeserializeOwned>(mut value: Value, field: &str) -> Result<WirePage<T>, String> {
     let next = value.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
     let Some(Value::Array(items)) = value.get_mut(field).map(Value::take) else {
-        return Err(format!("{field}: a list is expected"));
+        return Err(format!("{field}: expected a list"));
     };
     let (mut rows, mut problems) = (Vec::new(), Vec::new());
     for (at, item) in items.into_iter().enumerate() {
@@ -49,11 +48,11 @@ pub fn page<T: DeserializeOwned>(mut value: Value, field: &str) -> Result<WirePa
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SearchRowWire {
-    /// How well it fits, in the registry's own measure.
+    /// How well it matches, on the registry's own scale.
     pub score: f64,
     /// The skill.
     pub slug: Option<String>,
-    /// Its name for people.
+    /// The display name.
     pub display_name: Option<String>,
     /// What it is for.
     pub summary: Option<String>,
@@ -67,9 +66,9 @@ pub struct SearchRowWire {
     pub publisher: Option<UpstreamOwnerWire>,
     /// How it is installed.
     pub install: Option<InstallHintWire>,
-    /// What the registry says of its safety.
+    /// What the registry says about its safety.
     pub trust: Option<TrustWire>,
-    /// How it is used.
+    /// Usage numbers.
     pub metrics: Option<MetricsWire>,
     /// The latest version.
     pub version: Option<String>,
@@ -85,7 +84,7 @@ pub struct SearchRowWire {
 pub struct UpstreamOwnerWire {
     /// The handle.
     pub handle: Option<String>,
-    /// The name for people.
+    /// The display name.
     pub display_name: Option<String>,
 }
 
@@ -98,23 +97,23 @@ pub struct InstallHintWire {
     pub reference: Option<String>,
 }
 
-/// What a registry says of a row's safety.
+/// What a registry says about the safety of a row.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustWire {
-    /// A word, or an object that holds one.
+    /// A verdict, or an object that contains one.
     #[serde(rename = "clawHubVerdict")]
     pub verdict: Option<Value>,
 }
 
-/// How a row is used.
+/// Usage numbers of a row.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MetricsWire {
     /// Installs in the last 60 days.
     #[serde(rename = "rolling60DayInstalls")]
     pub recent_installs: Option<u64>,
-    /// People who keep it.
+    /// How many people have bookmarked it.
     pub bookmarks: Option<u64>,
 }
 
@@ -124,7 +123,7 @@ pub struct MetricsWire {
 pub struct SkillSummaryWire {
     /// The skill.
     pub slug: String,
-    /// Its name for people.
+    /// The display name.
     pub display_name: Option<String>,
     /// What it is for.
     pub summary: Option<String>,
@@ -189,7 +188,7 @@ pub struct SkillNeedsWire {
     /// Variables and settings.
     #[serde(default)]
     pub setup: Vec<SetupKeyWire>,
-    /// Systems it runs on.
+    /// The operating systems it runs on.
     pub os: Option<Vec<String>>,
 }
 
@@ -198,7 +197,7 @@ pub struct SkillNeedsWire {
 pub struct SetupKeyWire {
     /// A variable or a setting.
     pub key: String,
-    /// Whether it works without.
+    /// Whether the skill cannot work without it.
     #[serde(default)]
     pub required: bool,
 }
@@ -207,7 +206,7 @@ pub struct SetupKeyWire {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ModerationWire {
-    /// Flagged, and still to be had.
+    /// Flagged, but still available.
     #[serde(default)]
     pub is_suspicious: bool,
     /// Known to be malware.
@@ -215,10 +214,10 @@ pub struct ModerationWire {
     pub is_malware_blocked: bool,
     /// `clean`, `suspicious` or `malicious`.
     pub verdict: Option<String>,
-    /// Why, in words for programs.
+    /// Why, as codes.
     #[serde(default)]
     pub reason_codes: Vec<String>,
-    /// Why, in words for people.
+    /// Why, for people.
     pub summary: Option<String>,
 }
 
@@ -242,7 +241,7 @@ pub struct VersionDetailWire {
     pub changelog: Option<String>,
     /// Its files; `None` where the registry does not say.
     pub files: Option<Vec<VersionFileWire>>,
-    /// What scans said.
+    /// Scan results.
     pub security: Option<SecurityWire>,
 }
 
@@ -257,13 +256,13 @@ pub struct VersionFileWire {
     pub sha256: String,
 }
 
-/// What scans said of a version.
+/// Scan results of a version.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecurityWire {
     /// `clean`, `suspicious`, `malicious`, `pending` or `error`.
     pub status: Option<String>,
-    /// Whether something was found that does not block.
+    /// Whether the scan found something that does not block.
     #[serde(default)]
     pub has_warnings: bool,
 }
@@ -272,23 +271,23 @@ pub struct SecurityWire {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallAnswerWire {
-    /// Whether it may be.
+    /// Whether it may be installed.
     pub ok: bool,
     /// `archive` or `github`.
     pub install_kind: Option<String>,
-    /// Where it lies on GitHub.
+    /// Where it is on GitHub.
     pub github: Option<GitHubSourceWire>,
-    /// Why not, as a word.
+    /// Why not, as a code.
     pub reason: Option<String>,
     /// Why not, for people.
     pub message: Option<String>,
     /// What skills.sh's mirror knows of it.
     pub trust: Option<MirrorTrustWire>,
-    /// The name under which the registry itself has it.
+    /// The reference under which the registry itself serves it.
     pub canonical_ref: Option<String>,
 }
 
-/// What a registry knows of an entry of skills.sh.
+/// What a registry knows about an entry of skills.sh.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MirrorTrustWire {
@@ -311,7 +310,7 @@ pub struct GitHubSourceWire {
     pub content_hash: Option<String>,
 }
 
-/// What `/resolve` says of a fingerprint.
+/// What `/resolve` answers for a fingerprint.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolutionWire {
@@ -331,30 +330,30 @@ pub struct VersionNumberWire {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct VerdictWire {
-    /// What was asked about.
+    /// The slug that was asked about.
     pub requested_slug: Option<String>,
-    /// Of whom.
+    /// The owner that was asked about.
     pub requested_owner_handle: Option<String>,
-    /// Which version.
+    /// The version that was asked about.
     pub requested_version: Option<String>,
     /// The skill, where it is known.
     pub slug: Option<String>,
     /// Why the decision is what it is.
     #[serde(default)]
     pub reasons: Vec<String>,
-    /// What scans said.
+    /// Scan results.
     pub security: Option<SecurityWire>,
 }
 
-/// A slug that several owners hold.
+/// A slug that several owners use.
 #[derive(Debug, Clone, Deserialize)]
 pub struct AmbiguousSlugWire {
-    /// Whose it may be.
+    /// The possible owners.
     #[serde(default)]
     pub matches: Vec<AmbiguousMatchWire>,
 }
 
-/// One owner of a slug that several hold.
+/// One owner of such a slug.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AmbiguousMatchWire {

@@ -1,4 +1,4 @@
-//! A folder that skills are installed into, and the right to change it.
+//! A folder that skills are installed into, and the lock for changing it.
 
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -11,9 +11,9 @@ use crate::error::{HubError, HubErrorCode};
 use crate::install::journal;
 use crate::lock::LockFile;
 
-/// How long somebody else may keep the workdir.
+/// How long to wait while another process holds the workdir.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How often it is asked for.
+/// How often the file lock is tried.
 const ASK_AGAIN: Duration = Duration::from_millis(20);
 
 /// A folder that skills are installed into.
@@ -44,17 +44,17 @@ impl Workdir {
         self.state.join("lock.json")
     }
 
-    /// What the lock says now.
+    /// The current lock.
     pub fn lock(&self, env: &Environment) -> Result<LockFile, HubError> {
         LockFile::read(&self.lock_path(), &*env.clock)
     }
 
-    /// Where a skill lies.
+    /// The folder of a skill.
     pub fn target(&self, key: &str) -> PathBuf {
         self.skills.join(key)
     }
 
-    /// Finishes or undoes what somebody left half done; cheap where nobody did.
+    /// Finishes or undoes an interrupted operation; cheap if there is none.
     pub fn recover(&self, env: &Environment) -> Result<(), HubError> {
         if journal::path(self).exists() {
             drop(self.acquire(env)?);
@@ -62,7 +62,7 @@ impl Workdir {
         Ok(())
     }
 
-    /// The same for whoever only looks: where somebody is at work, nothing is waited for.
+    /// The same for readers: if another process is at work, they do not wait for it.
     pub fn recover_if_free(&self, env: &Environment) -> Result<(), HubError> {
         if !journal::path(self).exists() {
             return Ok(());
@@ -75,7 +75,7 @@ impl Workdir {
         }
     }
 
-    /// The right to change the folder. What was left half done is finished or undone first.
+    /// Locks the workdir for changes. An interrupted operation is finished or undone first.
     pub fn acquire(&self, env: &Environment) -> Result<WorkdirGuard<'_>, HubError> {
         let path = self.state.join("hub.lock");
         let failed = |error: std::io::Error| HubError::file("lock", &path, &error);
@@ -93,12 +93,12 @@ impl Workdir {
                     self.skills.display()
                 );
                 return Err(
-                    HubError::new(HubErrorCode::Lock, message).hint("wait for it, or end it")
+                    HubError::new(HubErrorCode::Lock, message).hint("wait for it, or stop it")
                 );
             }
             thread::sleep(ASK_AGAIN);
         };
-        // Only for the message above; whoever cannot write it still holds the lock.
+        // The pid is only for the message above; if it cannot be written, the lock still holds.
         let _ = std::fs::write(&pid, std::process::id().to_string());
         let entered = WorkdirGuard { workdir: self, _held: held };
         journal::repair(&entered, env)?;
@@ -106,7 +106,7 @@ impl Workdir {
     }
 }
 
-/// A workdir that nobody else changes, until this is dropped.
+/// Exclusive access to a workdir, until this is dropped.
 #[derive(Debug)]
 pub struct WorkdirGuard<'a> {
     /// The workdir.

@@ -1,4 +1,5 @@
-//! What a new version changes: files, text, abilities, findings and the front matter that steers.
+//! What a new version changes: files, text, capabilities, findings, and front matter that affects
+//! what an agent may do.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +11,13 @@ use crate::digest::META_FILE;
 use crate::lock::{FindingRecord, LockEntry};
 use crate::tree::SkillTree;
 
-/// Lines of text that are shown of one file.
+/// Lines of text shown per file.
 const MAX_LINES: usize = 200;
 /// Files whose text is shown.
 const MAX_TEXTS: usize = 10;
-/// A file that is larger than this is named, not shown.
+/// A larger file is named but its text is not shown.
 const MAX_TEXT: usize = 100_000;
-/// Front matter that steers what an agent may do or what is installed.
+/// Front matter that decides what an agent may do or what is installed.
 const STEERING: &[&str] = &["allowed-tools", "install", "hooks"];
 
 /// What a new version changes.
@@ -33,20 +34,20 @@ pub struct VersionDiff {
     pub removed: Vec<String>,
     /// Files that differ.
     pub changed: Vec<String>,
-    /// What it can do now and could not before, such as `host api.example.org`.
+    /// What it can do now and could not do before, such as `host api.example.org`.
     pub gained: Vec<String>,
     /// What it can no longer do.
     pub lost: Vec<String>,
     /// Findings that were not there before.
     pub findings: Vec<FindingRecord>,
-    /// Steering front matter that differs.
+    /// Such front matter that differs.
     pub front_matter: Vec<String>,
     /// The texts, as a unified diff.
     pub text: String,
 }
 
 impl VersionDiff {
-    /// Whether a person has to look: more can be done than before, or something was found.
+    /// Whether a person has to approve it: it can do more than before, or the scan found something.
     pub fn needs_a_person(&self, verdict: Verdict) -> bool {
         verdict != Verdict::Allow
             || !self.gained.is_empty()
@@ -55,7 +56,7 @@ impl VersionDiff {
     }
 }
 
-/// What the new tree changes.
+/// Compares two trees.
 pub(crate) fn between(
     old: (&LockEntry, &SkillTree),
     new: (&str, &SkillTree),
@@ -98,7 +99,7 @@ pub(crate) fn between(
     }
 }
 
-/// Everything a skill can do, one word and one name each.
+/// Everything a skill can do, each as a kind and a name.
 fn abilities(capabilities: &SkillCapabilities) -> BTreeSet<String> {
     let hosts =
         capabilities.hosts.iter().map(|host| format!("host {} ({})", host.host, host.purpose));

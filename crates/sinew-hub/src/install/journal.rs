@@ -1,4 +1,4 @@
-//! The journal: what is being done to a workdir, so that whoever comes next can finish or undo it.
+//! The journal: what is being done to a workdir, so that the next process can finish or undo it.
 //!
 //! The skill's folder itself changes in one step (`sinew_guard::staging`), so it is always the old
 //! one or the new one. The journal carries the new lock entry: when the folder is the new one, the
@@ -18,13 +18,13 @@ use crate::lock::{ClawhubLock, LockEntry, LockFile, is_key};
 use crate::tree::records_of;
 use crate::workdir::{Workdir, WorkdirGuard};
 
-/// What is being done.
+/// The operation under way.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "lowercase")]
 pub(crate) enum InstallJournal {
-    /// A tree takes its place.
+    /// A tree is being put in place.
     Install { key: String, entry: Box<LockEntry> },
-    /// A tree leaves for the trash.
+    /// A tree is being moved to the trash.
     Uninstall { key: String, entry: Box<LockEntry> },
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn path(workdir: &Workdir) -> PathBuf {
     workdir.state.join("hub-journal.json")
 }
 
-/// Where a tree waits for its end.
+/// Where a removed tree waits for deletion.
 pub(crate) fn trash(workdir: &Workdir, key: &str) -> PathBuf {
     workdir.skills.join(".sinew-trash").join(key.replace('/', "--"))
 }
@@ -55,7 +55,7 @@ pub(crate) fn end(entered: &WorkdirGuard<'_>) -> Result<(), HubError> {
     }
 }
 
-/// Brings folder and lock together again after whoever was cut short.
+/// Makes folder and lock agree again after an interrupted operation.
 pub(crate) fn repair(entered: &WorkdirGuard<'_>, env: &Environment) -> Result<(), HubError> {
     let workdir = entered.workdir;
     sweep(workdir)?;
@@ -79,13 +79,13 @@ pub(crate) fn repair(entered: &WorkdirGuard<'_>, env: &Environment) -> Result<()
                 empty_trash(workdir, &key)?;
             }
         }
-        // A journal that cannot be read was never acted upon: it is written before anything else.
+        // The journal is written before anything else, so an unreadable one was never acted upon.
         _ => {}
     }
     end(entered)
 }
 
-/// Finishes or drops what was staged and never put in place.
+/// Finishes or discards staged trees that were never put in place.
 fn sweep(workdir: &Workdir) -> Result<(), HubError> {
     let owners = std::fs::read_dir(&workdir.skills).into_iter().flatten().flatten();
     let owners = owners.filter(|entry| entry.file_name().to_string_lossy().starts_with('@'));
@@ -121,7 +121,7 @@ pub(crate) fn empty_trash(workdir: &Workdir, key: &str) -> Result<(), HubError> 
         }
         _ => {}
     }
-    // Folders that are empty now go too; one that is not stays.
+    // Folders that are empty now are removed too; others stay.
     if let Some(folder) = trash.parent() {
         let _ = std::fs::remove_dir(folder);
     }

@@ -1,7 +1,7 @@
 //! Installing: staged, scanned, verified, approved, put in place in one step, and recorded.
 //!
-//! **Must never happen here:** a skill that is visible before it was approved, a mix of two
-//! versions, a lock that says something else than the folder.
+//! **Must never happen here:** a skill that is visible before it is approved, a mix of two
+//! versions, a lock that disagrees with the folder.
 
 pub(crate) mod diff;
 pub(crate) mod journal;
@@ -32,7 +32,7 @@ use crate::version_archive;
 use crate::workdir::{Workdir, WorkdirGuard};
 use journal::InstallJournal;
 
-/// A skill that is in its place.
+/// A skill that was installed.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallReceipt {
@@ -44,15 +44,15 @@ pub struct InstallReceipt {
     pub version: String,
     /// The digest of its files.
     pub digest: String,
-    /// Where it lies.
+    /// Its folder.
     pub path: PathBuf,
-    /// A copy of what was there before and had changes of somebody's.
+    /// A copy of the previous folder, if it had local changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backup: Option<PathBuf>,
 }
 
 impl Hub {
-    /// Installs a skill: everything up to the question, the question, and the step.
+    /// Installs a skill: prepares it, asks for approval, and puts it in place.
     pub fn install(
         &self,
         ask: &SkillInstallRequest,
@@ -65,7 +65,7 @@ impl Hub {
         self.commit(prepared, approval, workdir)
     }
 
-    /// Asks for the yes that an install needs.
+    /// Asks for the approval that an install needs.
     pub fn request_approval(
         &self,
         prepared: &PreparedInstall,
@@ -82,12 +82,12 @@ impl Hub {
                 Ok(self.approval(prepared, by, method, reason))
             }
             InstallDecision::No => {
-                Err(refused(HubErrorCode::Rejected, format!("{}: somebody said no", proposal.key)))
+                Err(refused(HubErrorCode::Rejected, format!("{}: declined", proposal.key)))
             }
             InstallDecision::Nobody { id } => {
                 let error = refused(
                     HubErrorCode::NeedsApproval,
-                    format!("{} waits for a person's yes", proposal.key),
+                    format!("{} waits for a person's approval", proposal.key),
                 );
                 Err(match id {
                     Some(id) => error.hint(format!("sinew approve {id}")),
@@ -97,7 +97,7 @@ impl Hub {
         }
     }
 
-    /// The record of a yes that was given elsewhere, bound to what was prepared.
+    /// The record of an approval that was given elsewhere, bound to what was prepared.
     pub fn approval(
         &self,
         prepared: &PreparedInstall,
@@ -151,7 +151,7 @@ impl Hub {
         })
     }
 
-    /// Whether what was found before the question still holds; gives the copy of what would be lost.
+    /// Checks that what was prepared still applies; returns the backup of what would be lost.
     fn still_so(
         &self,
         entered: &WorkdirGuard<'_>,
@@ -169,14 +169,14 @@ impl Hub {
             && prepared.proposal.occasion == ReviewOccasion::Install
             && !prepared.ask.overwrite
         {
-            let message = format!("{} is there already", target.display());
+            let message = format!("{} already exists", target.display());
             return Err(
                 HubError::new(HubErrorCode::Exists, message).hint("--overwrite replaces it")
             );
         }
         if now.map(|entry| &entry.tree_sha256) != prepared.previous.as_ref().map(|e| &e.tree_sha256)
         {
-            let message = format!("{key} was changed by somebody else meanwhile");
+            let message = format!("{key} was changed by another process meanwhile");
             return Err(HubError::new(HubErrorCode::LocalChanges, message).hint("try again"));
         }
         if !exists {
@@ -189,7 +189,7 @@ impl Hub {
         }
     }
 
-    /// A copy of a folder that has changes of somebody's.
+    /// A copy of a folder that has local changes.
     fn backup(&self, workdir: &Workdir, key: &str) -> Result<PathBuf, HubError> {
         let tree = SkillTree::from_folder(&workdir.target(key))?;
         let name = format!("{}-{}.zip", key.replace('/', "--"), self.env.clock.now_ms());
@@ -236,7 +236,7 @@ impl Hub {
         }
     }
 
-    /// The step itself: journal, tree, locks.
+    /// The change itself: journal, tree, locks.
     pub(crate) fn put(
         &self,
         entered: &WorkdirGuard<'_>,
@@ -249,7 +249,7 @@ impl Hub {
         let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
             return Err(HubError::new(
                 HubErrorCode::BadReference,
-                format!("`{key}` is no folder's name"),
+                format!("`{key}` cannot be the name of a folder"),
             ));
         };
         std::fs::create_dir_all(parent)
@@ -263,7 +263,7 @@ impl Hub {
         for (path, bytes) in notes {
             stage.write(path, bytes, StagedFileMode::Plain)?;
         }
-        // What is put in place is what was approved, byte for byte, as the disk gives it back.
+        // Check that the bytes on disk are exactly those that were approved.
         let staged = tree_sha256(&records_of(&stage.path())?);
         if staged != entry.tree_sha256 {
             let message = format!("{key}: the disk holds {staged}, not {}", entry.tree_sha256);
@@ -277,13 +277,13 @@ impl Hub {
             journal::end(entered)?;
             return Err(error.into());
         }
-        // From here on the journal carries it: whoever comes next writes what is missing.
+        // From here on the journal protects it: the next process completes what is missing.
         journal::record(entered, &self.env, key, entry)?;
         journal::end(entered)
     }
 }
 
-/// The digest of the folder as the catalog's scan sees it, notes included.
+/// The digest of the folder as the catalog's scan computes it, notes included.
 fn scan_digest(files: &[FileRecord], notes: &[(String, Vec<u8>)]) -> String {
     let notes: Vec<FileRecord> =
         notes.iter().map(|(path, bytes)| FileRecord::of(&**path, bytes)).collect();

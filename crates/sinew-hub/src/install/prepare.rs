@@ -1,5 +1,5 @@
-//! Everything before the question: resolve, rails, fetch, verify, validate, scan. Nothing is written
-//! below the skills root here.
+//! Everything before the approval: resolve, check, fetch, verify, validate, scan. Nothing is
+//! written below the skills root here.
 
 use std::path::PathBuf;
 
@@ -26,25 +26,25 @@ use crate::tree::SkillTree;
 use crate::version_archive;
 use crate::workdir::Workdir;
 
-/// A skill that is verified and scanned, and waits for a yes.
+/// A skill that is verified and scanned, and waits for approval.
 #[derive(Debug)]
 pub struct PreparedInstall {
-    /// The question.
+    /// What is shown for approval.
     pub proposal: InstallReview,
     /// Its files.
     pub tree: SkillTree,
-    /// The whole report of the guard.
+    /// The guard's full report.
     pub report: ScanReport,
-    /// The name that its file had in the archive, where that was another.
+    /// The name its skill file had in the archive, if that was not `SKILL.md`.
     pub renamed: Option<String>,
     pub(crate) fetched: FetchFacts,
     pub(crate) previous: Option<LockEntry>,
     pub(crate) accepted: Vec<FindingOverride>,
-    /// What was asked for.
+    /// The request.
     pub ask: SkillInstallRequest,
 }
 
-/// What is kept of a fetch beside its files.
+/// What is recorded about a fetch beside its files.
 #[derive(Debug, Clone)]
 pub(crate) struct FetchFacts {
     pub(crate) artifact: Option<crate::lock::ArtifactRecord>,
@@ -53,8 +53,8 @@ pub(crate) struct FetchFacts {
 }
 
 impl Hub {
-    /// Does everything up to the question: afterwards nothing is installed, and nothing was written
-    /// except the cache and, for what the guard blocks, a copy to look at.
+    /// Does everything up to the approval. Nothing is installed, and nothing is written except the
+    /// cache and, for what the guard blocks, a copy for inspection.
     pub fn prepare(
         &self,
         ask: &SkillInstallRequest,
@@ -89,23 +89,23 @@ impl Hub {
         self.examine(ask, workdir, &lock, gate, resolved, ReviewOccasion::Install, progress)
     }
 
-    /// What the registry's moderators say comes first: nothing opens what they call malware.
+    /// The registry's moderation comes first: no flag can override a malware verdict.
     pub(crate) fn moderate(
         &self,
         ask: &SkillInstallRequest,
         gate: &mut dyn InstallApprover,
         resolved: &ResolvedVersion,
     ) -> Result<(), HubError> {
-        let Some(said) = &resolved.moderation else { return Ok(()) };
+        let Some(moderation) = &resolved.moderation else { return Ok(()) };
         let name = ask.reference.to_string();
-        let why = said.summary.clone().unwrap_or_else(|| said.reason_codes.join(", "));
+        let why = moderation.summary.clone().unwrap_or_else(|| moderation.reason_codes.join(", "));
         let why = Untrusted::new(&why.chars().take(300).collect::<String>()).for_terminal();
-        if said.is_malware_blocked {
+        if moderation.is_malware_blocked {
             let message = format!("{name}: its registry blocks it as malware ({why})");
             return Err(HubError::new(HubErrorCode::BlockedUpstream, message)
-                .hint("no flag opens this; look for another skill"));
+                .hint("no flag overrides this; look for another skill"));
         }
-        if said.is_suspicious {
+        if moderation.is_suspicious {
             let detail = format!("its registry flags it as suspicious ({why})");
             self.pause(
                 ask,
@@ -119,7 +119,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Asks for a yes to one thing, unless it was given beforehand.
+    /// Asks for approval of one risk, unless it was accepted beforehand.
     fn pause(
         &self,
         ask: &SkillInstallRequest,
@@ -135,13 +135,13 @@ impl Hub {
         let concern = InstallConcern { pause, skill: skill.to_owned(), detail: detail.to_owned() };
         match gate.concern(&concern) {
             InstallDecision::Yes { .. } => Ok(()),
-            InstallDecision::No => Err(HubError::new(word, format!("{concern}; somebody said no"))),
+            InstallDecision::No => Err(HubError::new(word, format!("{concern}; declined"))),
             InstallDecision::Nobody { .. } => Err(HubError::new(word, concern.to_string())
                 .hint(format!("run it in a terminal, or with {}", pause.flag()))),
         }
     }
 
-    /// Fetches, verifies and scans what was resolved, and makes the question of it.
+    /// Fetches, verifies and scans what was resolved, and builds the review to approve.
     #[allow(clippy::too_many_arguments, reason = "install, update and restore share every step")]
     pub(crate) fn examine(
         &self,
@@ -156,7 +156,7 @@ impl Hub {
         let fetched = self.fetch(&mut resolved, progress)?;
         let requested = ask.reference.to_string();
         if let Some((index, host)) = &fetched.foreign {
-            let detail = format!("the index of {index} sends you to {host}");
+            let detail = format!("the index of {index} points to {host}");
             self.pause(
                 ask,
                 gate,
@@ -167,8 +167,7 @@ impl Hub {
             )?;
         }
         if fetched.unverified && resolved.source.kind.is_registry() {
-            let detail =
-                "its registry names no digests, so nobody can say whether these are its files";
+            let detail = "its registry gives no digests, so its files cannot be verified";
             self.pause(
                 ask,
                 gate,
@@ -185,7 +184,7 @@ impl Hub {
         if !is_key(&key) {
             return Err(HubError::new(
                 HubErrorCode::BadReference,
-                format!("`{key}` cannot be a folder's name"),
+                format!("`{key}` cannot be the name of a folder"),
             ));
         }
         if occasion == ReviewOccasion::Install {
@@ -210,7 +209,7 @@ impl Hub {
             warnings.push(format!("its file was named {name} and is stored as SKILL.md"));
         }
         if fetched.unverified {
-            warnings.push("nobody vouches for its bytes".to_owned());
+            warnings.push("its bytes could not be verified".to_owned());
         }
         if !resolved.source.kind.is_reviewed() {
             warnings.push("it comes from an unreviewed source".to_owned());
@@ -255,7 +254,7 @@ impl Hub {
         Ok(prepared)
     }
 
-    /// The same owner and registry as before, or somebody says that it may be another.
+    /// The owner and registry must be the same as before, or the change must be approved.
     fn same_hands(
         &self,
         ask: &SkillInstallRequest,
@@ -293,7 +292,7 @@ impl Hub {
         }
         let name = Untrusted::new(&fetched.found.name).for_terminal();
         let detail = format!(
-            "a skill named {name} is here already ({}); the new one is from {}",
+            "a skill named {name} is already installed ({}); the new one is from {}",
             other.origin,
             resolved.source.identity()
         );
@@ -316,7 +315,7 @@ impl Hub {
         for given in &ask.acceptance {
             let given = FindingOverride {
                 rule: given.rule.clone(),
-                // People see the tree's digest; the audit is kept by the scan's.
+                // The user sees the tree's digest; the audit uses the scan's.
                 digest: match given.digest == digest {
                     true => report.digest.clone(),
                     false => given.digest.clone(),
@@ -351,14 +350,15 @@ impl Hub {
         if ask.quarantine
             && let Some(path) = self.quarantine(key, digest, &fetched.tree)
         {
-            error = error.hint(format!("a copy to look at is kept: sinew scan {}", path.display()));
+            error =
+                error.hint(format!("a copy is kept for inspection: sinew scan {}", path.display()));
         }
         error.findings = worst;
         error.digest = Some(digest.to_owned());
         Err(error)
     }
 
-    /// Keeps what was blocked as an archive that only its owner reads; nothing loads it.
+    /// Keeps a blocked skill as an archive that only its owner can read; nothing loads it.
     fn quarantine(&self, key: &str, digest: &str, tree: &SkillTree) -> Option<PathBuf> {
         let folder = self.env.sinew_home().join("quarantine");
         private_files::create_folder(&folder).ok()?;
@@ -376,7 +376,7 @@ impl Hub {
         self.env.sinew_home().join("audit/overrides.jsonl")
     }
 
-    /// Says of the bytes as they lie on disk what was accepted of them before they got there.
+    /// Records the accepted findings again for the bytes as they are on disk.
     pub(crate) fn record_overrides(
         &self,
         accepted: &[FindingOverride],
@@ -392,7 +392,7 @@ impl Hub {
     }
 }
 
-/// What must not be overwritten or changed.
+/// Refuses to overwrite or change what must stay.
 fn rails(
     ask: &SkillInstallRequest,
     workdir: &Workdir,
@@ -404,7 +404,7 @@ fn rails(
     }
     let target = workdir.target(key);
     if !ask.overwrite && std::fs::symlink_metadata(&target).is_ok() {
-        let message = format!("{} is there already", target.display());
+        let message = format!("{} already exists", target.display());
         return Err(HubError::new(HubErrorCode::Exists, message)
             .hint("`sinew update` brings it up to date; --overwrite replaces it"));
     }
@@ -417,7 +417,7 @@ pub(crate) fn pinned_error(key: &str, entry: &LockEntry) -> HubError {
         .hint(format!("sinew pin --remove {key}"))
 }
 
-/// The folder of a skill that has no slug: its own name, if that can be one.
+/// The folder of a skill without a slug: its own name, if that is a valid folder name.
 fn named(fetched: &FetchedVersion) -> Result<String, HubError> {
     let slug = |text: &str| {
         let text = text.trim().to_ascii_lowercase().replace([' ', '_'], "-");
@@ -425,7 +425,7 @@ fn named(fetched: &FetchedVersion) -> Result<String, HubError> {
     };
     let folder = fetched.found.folder.rsplit('/').next().unwrap_or_default();
     slug(&fetched.found.name).or_else(|| slug(folder)).ok_or_else(|| {
-        HubError::new(HubErrorCode::Invalid, "the skill's name cannot be a folder's name")
+        HubError::new(HubErrorCode::Invalid, "the skill's name cannot be the name of a folder")
             .hint("give it one with --as")
     })
 }

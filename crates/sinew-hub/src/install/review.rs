@@ -1,4 +1,4 @@
-//! What is asked of whom: the request, what gives pause, and the question before anything changes.
+//! The install request, the risks that need approval, and the review shown before anything changes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,12 +12,12 @@ use crate::error::HubError;
 use crate::lock::{ApprovalMethod, FindingRecord, SkillRetention, SourceRecord};
 use crate::reference::SkillReference;
 
-/// A skill that is here already, which a new one may stand in front of.
+/// A skill that is already installed and that a new one may shadow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExistingSkill {
     /// Its name.
     pub name: String,
-    /// Where it lies or came from.
+    /// Where it is or where it came from.
     pub origin: String,
     /// Its folder.
     pub folder: std::path::PathBuf,
@@ -34,28 +34,28 @@ pub struct RuleAcceptance {
     pub reason: String,
 }
 
-/// What somebody wants to be installed.
+/// A request to install a skill.
 #[derive(Debug, Clone)]
 pub struct SkillInstallRequest {
     /// Which skill.
     pub reference: SkillReference,
-    /// The folder it is to have, where that is not its own name.
+    /// The folder to install into, if that is not its own name.
     pub name: Option<String>,
-    /// Whether what is there may be replaced.
+    /// Whether an existing folder may be replaced.
     pub overwrite: bool,
-    /// What gives pause and was accepted beforehand.
+    /// Risks that were accepted beforehand.
     pub accepted: BTreeSet<InstallRisk>,
     /// Findings that a person accepted.
     pub acceptance: Vec<RuleAcceptance>,
-    /// Keep what the guard blocks, for a look at it.
+    /// Whether to keep a copy for inspection of what the guard blocks.
     pub quarantine: bool,
-    /// For how long it is meant to stay.
+    /// How long it is meant to stay.
     pub retained: SkillRetention,
-    /// Who asks.
+    /// Who requests it.
     pub by: String,
-    /// The acquisition it is for, where one wants it.
+    /// The acquisition it is for, if any.
     pub run: Option<String>,
-    /// The skills that are here already.
+    /// The skills that are already installed.
     pub neighbours: Vec<ExistingSkill>,
 }
 
@@ -77,28 +77,28 @@ impl SkillInstallRequest {
     }
 }
 
-/// What gives pause: each needs a yes of its own.
+/// A risk that needs an approval of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstallRisk {
-    /// The registry flags it.
+    /// The registry flags it as suspicious.
     Suspicious,
     /// The registry has not finished its scan.
     Pending,
-    /// The source names no digests.
+    /// The source gives no digests.
     Unverified,
-    /// An index sends us to another host.
+    /// An index points to another host.
     ForeignHost,
-    /// A skill of the same name is here already.
+    /// A skill of the same name is already installed.
     Shadows,
-    /// Somebody else is behind it now.
+    /// The owner or registry has changed.
     OwnerChange,
     /// The operator's policy warns.
     Policy,
 }
 
 impl InstallRisk {
-    /// The flag that says yes beforehand.
+    /// The flag that accepts this risk beforehand.
     pub fn flag(self) -> &'static str {
         match self {
             Self::Suspicious => "--accept-suspicious",
@@ -112,14 +112,14 @@ impl InstallRisk {
     }
 }
 
-/// One thing that gives pause, with what is the case.
+/// One risk of an install, with its details.
 #[derive(Debug, Clone, Serialize)]
 pub struct InstallConcern {
-    /// What it is.
+    /// Which risk.
     pub pause: InstallRisk,
     /// Which skill.
     pub skill: String,
-    /// What is the case.
+    /// The details.
     pub detail: String,
 }
 
@@ -129,23 +129,23 @@ impl fmt::Display for InstallConcern {
     }
 }
 
-/// Why somebody is asked.
+/// Why approval is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReviewOccasion {
-    /// A skill is new here.
+    /// A new skill.
     Install,
-    /// A skill changes.
+    /// An update of an installed skill.
     Update,
-    /// A lock is followed whose entry nobody approved.
+    /// A lock is restored whose entry was never approved.
     Restore,
 }
 
-/// The question before anything changes. An answer is bound to the digest.
+/// What is shown for approval before anything changes. An approval is bound to the digest.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallReview {
-    /// Why somebody is asked.
+    /// Why approval is needed.
     pub occasion: ReviewOccasion,
     /// The folder below the skills root.
     pub key: String,
@@ -155,7 +155,7 @@ pub struct InstallReview {
     pub description: String,
     /// Where it comes from.
     pub source: SourceRecord,
-    /// Whether somebody looks at skills on their way through that source.
+    /// Whether that source reviews skills before it serves them.
     pub reviewed: bool,
     /// The version or commit.
     pub version: String,
@@ -163,33 +163,33 @@ pub struct InstallReview {
     pub digest: String,
     /// The digest of what it can do.
     pub capabilities_digest: String,
-    /// What the guard comes to.
+    /// The guard's verdict.
     pub verdict: Verdict,
-    /// Under which rules.
+    /// The version of the guard's rules.
     pub ruleset: String,
-    /// What the guard found, at warn and above.
+    /// The guard's findings, at warn and above.
     pub findings: Vec<FindingRecord>,
     /// What it can reach and change.
     pub capabilities: SkillCapabilities,
-    /// What the registry's moderators say: `clean`, `suspicious`, `unknown` …
+    /// The verdict of the registry's moderators: `clean`, `suspicious`, `unknown` …
     pub upstream: String,
     /// What it needs before it works.
     pub setup: Vec<String>,
-    /// What else is worth knowing.
+    /// Anything else worth knowing.
     pub warnings: Vec<String>,
-    /// Bytes and files.
+    /// Total size in bytes.
     pub bytes: u64,
     /// Number of files.
     pub files: usize,
-    /// What changes, where it is here already.
+    /// What changes, if it is already installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<VersionDiff>,
 }
 
-/// An answer to a question.
+/// The answer to a request for approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InstallDecision {
-    /// Yes, by this person and in this way.
+    /// Approved, by this person and in this way.
     Yes {
         /// Who.
         by: String,
@@ -198,22 +198,22 @@ pub enum InstallDecision {
         /// Why.
         reason: Option<String>,
     },
-    /// No.
+    /// Declined.
     No,
-    /// Nobody is here to answer. What was asked waits under this id, where it does.
+    /// There is no one to answer. The request waits under this id, if it was stored.
     Nobody {
         /// The id of the open approval.
         id: Option<String>,
     },
 }
 
-/// Whoever may say yes: a person at a terminal, an approval that was given before, a policy.
+/// What can approve an install: a person at a terminal, an approval given before, or a policy.
 pub trait InstallApprover {
-    /// A yes to one thing that gives pause.
+    /// Asks about one risk.
     fn concern(&mut self, concern: &InstallConcern) -> InstallDecision;
-    /// A yes to the whole.
+    /// Asks about the whole install.
     fn approve(&mut self, proposal: &InstallReview) -> InstallDecision;
-    /// The operator's word on what was fetched and scanned, before anybody else is asked.
+    /// The operator's policy on what was fetched and scanned, applied before a person is asked.
     fn policy(&mut self, _prepared: &PreparedInstall) -> Result<(), HubError> {
         Ok(())
     }

@@ -12,19 +12,19 @@ use super::{LockEntry, SourceKind, put_aside};
 use crate::digest::openclaw_tree;
 use crate::error::HubError;
 
-/// The upstream client's lock, with everything in it that we do not know.
+/// The upstream client's lock, including everything in it that sinew does not know.
 #[derive(Debug, Default)]
 pub struct ClawhubLock {
     root: Map<String, Value>,
 }
 
 impl ClawhubLock {
-    /// Where it is written.
+    /// Where the lock is written.
     pub fn path(workdir: &Path) -> PathBuf {
         workdir.join(".clawhub/lock.json")
     }
 
-    /// Reads it, or the one of the client's former name.
+    /// Reads the lock, or the one under the client's former name.
     pub fn read(workdir: &Path) -> Option<Self> {
         let old = workdir.join(".clawdhub/lock.json");
         [Self::path(workdir), old].iter().find_map(|path| {
@@ -35,13 +35,14 @@ impl ClawhubLock {
         })
     }
 
-    /// The entries: key and what is known of each.
+    /// The entries: each key and its data.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Value)> {
         let skills = self.root.get("skills").and_then(Value::as_object);
         skills.into_iter().flatten().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Changes it; the caller holds the workdir. A file that is no JSON is put aside, not lost.
+    /// Changes the lock; the caller holds the workdir. A file that is not JSON is moved aside, not
+    /// lost.
     pub(crate) fn change(
         workdir: &Path,
         clock: &dyn Clock,
@@ -50,7 +51,7 @@ impl ClawhubLock {
         let path = Self::path(workdir);
         let mut lock = Self::read(workdir).unwrap_or_else(|| {
             if path.exists() {
-                // The upstream client would take it for an empty one; the bytes stay beside it.
+                // The upstream client would treat it as empty; its bytes are kept beside it.
                 let _ = put_aside(&path, clock);
             }
             Self::default()
@@ -68,7 +69,7 @@ impl ClawhubLock {
             .map_err(|error| HubError::file("write", &path, &error))
     }
 
-    /// Writes an entry; fields that others wrote stay.
+    /// Writes an entry; fields that other programs wrote stay.
     pub(crate) fn set(
         workdir: &Path,
         clock: &dyn Clock,
@@ -94,7 +95,7 @@ impl ClawhubLock {
         })
     }
 
-    /// Removes an entry, where there is one.
+    /// Removes an entry if it exists.
     pub(crate) fn remove(
         workdir: &Path,
         clock: &dyn Clock,
@@ -110,8 +111,8 @@ impl ClawhubLock {
     }
 }
 
-/// The key that the upstream client uses; `None` for what it cannot manage: it would take the
-/// registry's skill of the same name for an update.
+/// The key that the upstream client uses; `None` for skills that it cannot manage, because it would
+/// offer the registry's skill of the same name as an update.
 fn key_of(key: &str, entry: &LockEntry) -> Option<String> {
     match entry.source.kind {
         SourceKind::Clawhub | SourceKind::Registry => Some(key.to_owned()),
@@ -155,7 +156,7 @@ fn skills_sh_fields(entry: &LockEntry) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// The notes that lie inside an installed skill: path and bytes.
+/// The notes for other tools inside an installed skill: path and bytes.
 pub(crate) fn notes(entry: &LockEntry, clock: &dyn Clock) -> Vec<(String, Vec<u8>)> {
     let source = &entry.source;
     let slug = source.slug.clone().unwrap_or_default();
@@ -213,7 +214,7 @@ pub struct SkillsLockEntry {
 }
 
 impl SkillsLock {
-    /// Reads the client's locks of a workdir, its own and its former one.
+    /// Reads the `skills` client's locks of a workdir, under its current and its former name.
     pub fn read(workdir: &Path) -> Self {
         let read = |name: &str| {
             serde_json::from_slice::<Self>(&std::fs::read(workdir.join(name)).ok()?).ok()

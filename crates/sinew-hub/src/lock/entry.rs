@@ -1,4 +1,4 @@
-//! One installed skill, as the lock remembers it.
+//! One installed skill, as the lock records it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -10,18 +10,18 @@ use crate::digest::FileRecord;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LockEntry {
-    /// Where it came from.
+    /// Where it was installed from.
     pub source: SourceRecord,
     /// The version, or the commit where there is none.
     pub version: String,
-    /// The digest that everything else is bound to.
+    /// The digest of its files, which approvals are bound to.
     pub tree_sha256: String,
     /// Its files.
     pub files: Vec<FileRecord>,
-    /// The digest of the folder as the catalog's scan sees it, tools' records included.
+    /// The digest of the folder as the catalog's scan computes it, other tools' records included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scan_digest: Option<String>,
-    /// The registry's fingerprint of what was published.
+    /// The registry's fingerprint of the published files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
     /// The same with `_meta.json`, as the upstream client computes it on disk.
@@ -33,49 +33,49 @@ pub struct LockEntry {
     /// The archive it came in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<ArtifactRecord>,
-    /// What the guard said.
+    /// The result of the guard's scan.
     pub scan: ScanRecord,
     /// What it can reach and change.
     #[serde(default)]
     pub capabilities: SkillCapabilities,
-    /// Who agreed; without it the skill is held back.
+    /// Who approved it; without an approval the skill is held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<LockApproval>,
-    /// What the registry said of it last.
+    /// What the registry said about it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream: Option<UpstreamRecord>,
-    /// Nobody vouched for its bytes: the registry named no digests, and somebody accepted that.
+    /// Its bytes could not be verified: the registry gave no digests, and the user accepted that.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unverified: bool,
-    /// Stays as it is.
+    /// Whether updates leave it alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pinned: bool,
-    /// Why.
+    /// Why it is pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin_reason: Option<String>,
     /// When it was installed first.
     pub installed_at: String,
     /// When it changed last.
     pub updated_at: String,
-    /// For how long it was meant to stay.
+    /// Whether it stays or is removed after the task.
     #[serde(default)]
     pub retained: SkillRetention,
-    /// The acquisition that put it here, where one did.
+    /// The acquisition that installed it, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// What somebody else wrote here.
+    /// Fields that other programs or versions wrote here.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl LockEntry {
-    /// Why it must not be loaded, whatever its files are.
+    /// Why it must not be loaded, regardless of its files.
     pub fn hold_reason(&self) -> Option<String> {
         if self.upstream.as_ref().is_some_and(|upstream| upstream.verdict == "malicious") {
             return Some("its registry calls it malicious".to_owned());
         }
         match &self.approval {
-            None => Some("nobody has approved it".to_owned()),
+            None => Some("it has not been approved".to_owned()),
             Some(approval) if approval.digest != self.tree_sha256 => {
                 Some("its approval is for other files".to_owned())
             }
@@ -88,7 +88,7 @@ impl LockEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceRecord {
-    /// What kind of place.
+    /// The kind of source.
     pub kind: SourceKind,
     /// The registry's address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,18 +108,18 @@ pub struct SourceRecord {
     /// The folder in it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The branch or tag that was asked for.
+    /// The branch or tag that was requested.
     #[serde(default, rename = "ref", skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// The commit that it was.
+    /// The commit it resolved to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// What was typed.
+    /// The reference as the user typed it.
     pub requested: String,
 }
 
 impl SourceRecord {
-    /// A source of this kind.
+    /// An empty record of this kind.
     pub fn new(kind: SourceKind, requested: &str) -> Self {
         Self {
             kind,
@@ -135,7 +135,7 @@ impl SourceRecord {
         }
     }
 
-    /// Who is behind it, for noticing that somebody else is now.
+    /// The source's identity, for noticing that the owner or registry has changed.
     pub fn identity(&self) -> String {
         let part = |text: &Option<String>| text.clone().unwrap_or_default();
         match self.kind {
@@ -152,11 +152,11 @@ impl SourceRecord {
     }
 }
 
-/// What kind of place a skill came from.
+/// The kind of source a skill came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
-    /// The default registry.
+    /// The default registry, ClawHub.
     Clawhub,
     /// Another registry.
     Registry,
@@ -164,16 +164,16 @@ pub enum SourceKind {
     Github,
     /// Any git repository.
     Git,
-    /// A host's index.
+    /// A host's discovery index.
     WellKnown,
-    /// skills.sh's list.
+    /// skills.sh.
     SkillsSh,
-    /// This machine.
+    /// A folder or archive on this machine.
     Local,
 }
 
 impl SourceKind {
-    /// The word itself.
+    /// The name that records and messages use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Clawhub => "clawhub",
@@ -186,7 +186,7 @@ impl SourceKind {
         }
     }
 
-    /// Whether somebody looks at skills on their way through it.
+    /// Whether this source reviews skills before it serves them.
     pub fn is_reviewed(self) -> bool {
         matches!(self, Self::Clawhub | Self::Registry)
     }
@@ -208,21 +208,21 @@ pub struct ArtifactRecord {
     pub size: u64,
 }
 
-/// What the guard said.
+/// The result of the guard's scan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanRecord {
     /// Allow, warn or block.
     pub verdict: Verdict,
-    /// Under which rules.
+    /// The version of the rules.
     pub ruleset: String,
-    /// What it found, at warn and above.
+    /// Findings at warn and above.
     pub findings: Vec<FindingRecord>,
-    /// When.
+    /// When it was scanned.
     pub at: String,
 }
 
 impl ScanRecord {
-    /// The record of a report.
+    /// The record of a scan report.
     pub fn of(report: &ScanReport, verdict: Verdict, at: String) -> Self {
         let findings = report.at_least(FindingSeverity::Warn).map(|finding| FindingRecord {
             rule: finding.rule.clone(),
@@ -239,41 +239,41 @@ impl ScanRecord {
 pub struct FindingRecord {
     /// The rule.
     pub rule: String,
-    /// How grave.
+    /// How severe.
     pub severity: FindingSeverity,
-    /// In which file.
+    /// The file.
     pub file: String,
-    /// On which line.
+    /// The line.
     pub line: usize,
 }
 
-/// Who agreed to what.
+/// Who approved what.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LockApproval {
-    /// The tree that was agreed to.
+    /// The digest of the approved files.
     pub digest: String,
-    /// The digest of what it can do, as it was shown.
+    /// The digest of its capabilities, as they were shown.
     #[serde(default)]
     pub capabilities: String,
-    /// Under which rules it was scanned.
+    /// The version of the rules it was scanned with.
     #[serde(default)]
     pub ruleset: String,
-    /// Who.
+    /// Who approved it.
     pub by: String,
     /// When.
     pub at: String,
     /// How.
     pub method: ApprovalMethod,
-    /// Why.
+    /// The reason given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Rules that were accepted, as `rule@digest`.
+    /// Findings that were accepted, as `rule@digest`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<String>,
 }
 
-/// How somebody agreed.
+/// How an approval was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ApprovalMethod {
@@ -285,26 +285,26 @@ pub enum ApprovalMethod {
     Policy,
 }
 
-/// What the registry said last.
+/// What the registry said about a skill last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpstreamRecord {
     /// `clean`, `suspicious`, `malicious`, `pending`, `error` or `unknown`.
     pub verdict: String,
-    /// When.
+    /// When the registry was asked.
     pub checked_at: String,
-    /// Whether the registry has it no longer.
+    /// Whether the registry no longer has it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub gone: bool,
 }
 
-/// For how long a skill is meant to stay.
+/// How long a skill is meant to stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SkillRetention {
     /// For one task.
     Task,
-    /// Until somebody removes it.
+    /// Until it is uninstalled.
     #[default]
     Keep,
 }

@@ -1,7 +1,7 @@
-//! The lock: what is installed, where it came from, and who agreed to exactly which bytes.
+//! The lock: what is installed, where it came from, and who approved exactly which bytes.
 //!
-//! **Must never happen here:** a lock that cannot be read and is taken for an empty one; a field or
-//! an entry lost that somebody else wrote.
+//! **Must never happen here:** an unreadable lock treated as an empty one; the loss of a field or
+//! entry that another program wrote.
 
 mod clawhub;
 mod entry;
@@ -23,24 +23,24 @@ pub use entry::{
 
 use crate::error::{HubError, HubErrorCode};
 
-/// The format that is written.
+/// The format version that is written.
 const VERSION: u64 = 1;
 
 /// What is installed in one workdir.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LockFile {
-    /// Counts changes.
+    /// Incremented with every change.
     pub generation: u64,
     /// Skills by their folder below the skills root.
     pub skills: BTreeMap<String, LockEntry>,
-    /// Entries that make no sense here. They are kept as they are.
+    /// Entries that this version cannot read. They are preserved as they are.
     pub unreadable: BTreeMap<String, Value>,
     newer: bool,
     other: Map<String, Value>,
 }
 
 impl LockFile {
-    /// Reads a lock. One that is not there is empty; one that is no JSON is put aside and reported.
+    /// Reads a lock. A missing lock is empty; one that is not JSON is moved aside and reported.
     pub fn read(path: &Path, clock: &dyn Clock) -> Result<Self, HubError> {
         let bytes = match std::fs::read(path) {
             Ok(bytes) => bytes,
@@ -55,7 +55,7 @@ impl LockFile {
         }
     }
 
-    /// Reads a lock and leaves it where it is; `None` where it is damaged.
+    /// Reads a lock and leaves the file where it is; `None` if it is damaged.
     pub fn peek(path: &Path) -> Option<Self> {
         match std::fs::read(path) {
             Ok(bytes) => parse(&bytes),
@@ -64,7 +64,7 @@ impl LockFile {
         }
     }
 
-    /// Replaces the lock on disk. The caller holds the workdir.
+    /// Replaces the lock on disk. The caller holds the [`WorkdirGuard`](crate::WorkdirGuard).
     pub fn write(&mut self, path: &Path) -> Result<(), HubError> {
         if self.newer {
             let message = format!("{} was written by a newer sinew", path.display());
@@ -92,8 +92,7 @@ impl LockFile {
             .map_err(|error| HubError::file("write", path, &error))
     }
 
-    /// The entry that a reference to something installed names: its key, or its slug where only one
-    /// has it.
+    /// The key of an installed skill, given its key, or its slug if only one skill has it.
     pub fn find(&self, wanted: &str) -> Result<&str, HubError> {
         if let Some((key, _)) = self.skills.get_key_value(wanted) {
             return Ok(key);
@@ -107,7 +106,7 @@ impl LockFile {
                 let error =
                     HubError::new(HubErrorCode::NotFound, format!("`{wanted}` is not installed"));
                 Err(match sinew_settings::nearest(wanted, known).as_slice() {
-                    [] => error.hint("`sinew installed` shows what is"),
+                    [] => error.hint("`sinew installed` lists what is installed"),
                     near => error.hint(format!("did you mean {}?", near.join(", "))),
                 })
             }
@@ -115,7 +114,7 @@ impl LockFile {
                 let keys: Vec<String> = several.iter().map(|key| (*key).clone()).collect();
                 let mut error = HubError::new(
                     HubErrorCode::Ambiguous,
-                    format!("`{wanted}` is installed twice"),
+                    format!("`{wanted}` is installed more than once"),
                 )
                 .hint(format!("name one of them: {}", keys.join(", ")));
                 error.matches = keys;
@@ -146,7 +145,7 @@ fn parse(bytes: &[u8]) -> Option<LockFile> {
     Some(lock)
 }
 
-/// Whether a key stays below the skills root: `slug` or `@owner/slug`.
+/// Whether a key is `slug` or `@owner/slug`, so that it stays below the skills root.
 pub fn is_key(key: &str) -> bool {
     let Ok(parts) = sinew_guard::archive::components(key) else { return false };
     let plain = |part: &str| !part.starts_with('.');
@@ -157,7 +156,7 @@ pub fn is_key(key: &str) -> bool {
     }
 }
 
-/// Moves a file that cannot be read out of the way, and says so.
+/// Moves an unreadable file aside, and returns the error that says so.
 pub(crate) fn put_aside(path: &Path, clock: &dyn Clock) -> HubError {
     let time = clock.now_ms().to_string();
     let message = format!("{} is damaged", path.display());
@@ -171,7 +170,7 @@ pub(crate) fn put_aside(path: &Path, clock: &dyn Clock) -> HubError {
     }
 }
 
-/// A moment as records carry it.
+/// The current time, as records carry it.
 pub fn timestamp(clock: &dyn Clock) -> String {
     let now = i64::try_from(clock.now_ms()).unwrap_or(i64::MAX);
     jiff::Timestamp::from_millisecond(now).map(|time| time.to_string()).unwrap_or_default()

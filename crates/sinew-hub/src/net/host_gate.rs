@@ -1,9 +1,9 @@
-//! Who may ask a host, and when: few at a time, and nobody while it wants to be left alone.
+//! Limits requests to one host: only a few at a time, and none while the host asks clients to wait.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Requests to one host at a time; more would meet its limits sooner, not its answers.
+/// Concurrent requests to one host; more would only hit its rate limit sooner.
 const MAX_IN_FLIGHT: usize = 6;
 
 /// The gate of one host.
@@ -20,7 +20,7 @@ struct HostGateState {
 }
 
 impl HostGate {
-    /// Waits for a turn.
+    /// Waits until a request may be sent.
     pub(super) fn enter(&self) -> HostPermit<'_> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -39,7 +39,8 @@ impl HostGate {
         HostPermit(self)
     }
 
-    /// Nobody asks for so long: one was told to wait, and that holds for all.
+    /// Holds back every request for this long: when the host tells one client to wait, all of them
+    /// wait.
     pub(super) fn close_for(&self, wait: Duration) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let until = Instant::now().checked_add(wait);
@@ -47,7 +48,7 @@ impl HostGate {
     }
 }
 
-/// A turn, until this is dropped.
+/// Permission to send one request, until this is dropped.
 pub(super) struct HostPermit<'a>(&'a HostGate);
 
 impl Drop for HostPermit<'_> {

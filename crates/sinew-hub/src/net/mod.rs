@@ -1,7 +1,9 @@
-//! HTTP as a guest: bounded, patient where asked to be, and discreet.
+//! HTTP requests to hosts that others run: bounded in time and size, retried when the host asks for
+//! it, and careful with tokens.
 //!
-//! **Must never happen here:** a token that reaches another origin than its own, an address of this
-//! network that a stranger's answer led to, an answer without a cap, a socket while offline.
+//! **Must never happen here:** a token sent to another origin than its own, a request to a private
+//! address that an untrusted answer pointed to, an answer without a size cap, a socket opened while
+//! offline.
 
 mod host_gate;
 mod retry;
@@ -30,25 +32,25 @@ pub use write::{HttpWrite, HttpWriteMethod};
 
 /// Redirects that are followed; a download behind a mirror needs two.
 const MAX_REDIRECTS: usize = 5;
-/// A JSON answer; the largest real page has 2 MB.
+/// The cap on a JSON answer; the largest real page has 2 MB.
 const MAX_JSON: u64 = 16 * 1024 * 1024;
-/// Characters of a server's own words that are shown.
-const MAX_SAID: usize = 500;
-/// Bytes handed over at once.
+/// Characters of a server's own message that are shown.
+const MAX_SERVER_MESSAGE: usize = 500;
+/// Bytes read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// A secret that opens one registry. It never shows itself.
+/// A secret that authorises requests to one registry. `Debug` never shows it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(String);
 
 impl AccessToken {
-    /// A token, unless there is nothing in it.
+    /// The token, or `None` if the text is empty.
     pub fn new(text: &str) -> Option<Self> {
         let text = text.trim();
         (!text.is_empty() && !text.chars().any(char::is_control)).then(|| Self(text.to_owned()))
     }
 
-    /// The token itself, for the header or the file that carries it.
+    /// The token itself, for the header or file that carries it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -74,13 +76,14 @@ pub enum NetworkAccess {
 pub struct HttpOptions {
     /// Whether the network may be used.
     pub network: NetworkAccess,
-    /// Hosts (`name:port`) that were configured by name: plain http and private addresses are theirs.
+    /// Hosts (`name:port`) that the configuration names; only these may use plain http or private
+    /// addresses.
     pub trusted: Vec<String>,
-    /// Who vouches for servers, in PEM; the usual authorities where absent.
+    /// Certificate authorities to trust, in PEM; the usual ones if absent.
     pub authorities: Option<Vec<u8>>,
-    /// How names become addresses.
+    /// How host names are resolved.
     pub names: NameResolution,
-    /// How long things may take.
+    /// How long requests may take.
     pub times: RequestLimits,
 }
 
@@ -98,32 +101,32 @@ impl fmt::Debug for HttpClient {
     }
 }
 
-/// What a request is for, which decides its time and size.
+/// What a request is for, which decides its time and size limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestPurpose {
     /// A document.
     Document,
-    /// An archive of at most so many bytes.
+    /// An archive of at most this many bytes.
     Download(u64),
 }
 
 /// One request.
 #[derive(Debug)]
 pub struct HttpRequest<'a> {
-    /// Where to.
+    /// The address.
     pub url: Url,
-    /// Who asks; sent to this origin alone.
+    /// The token, which is sent to this origin alone.
     pub token: Option<&'a AccessToken>,
-    /// What is accepted.
+    /// The `Accept` header.
     pub accept: &'a str,
-    /// What is posted; without it the request is a GET.
+    /// The JSON body to post; without it the request is a GET.
     pub post: Option<&'a Value>,
     /// What it is for.
     pub purpose: RequestPurpose,
 }
 
 impl<'a> HttpRequest<'a> {
-    /// A GET that wants JSON.
+    /// A GET request for JSON.
     pub fn get(url: Url) -> Self {
         Self {
             url,
@@ -134,14 +137,14 @@ impl<'a> HttpRequest<'a> {
         }
     }
 
-    /// The same with a token.
+    /// The same request with a token.
     #[must_use]
     pub fn with_token(mut self, token: Option<&'a AccessToken>) -> Self {
         self.token = token;
         self
     }
 
-    /// The same for bytes of any kind.
+    /// The same request, accepting any content type.
     #[must_use]
     pub fn accept_any(mut self, purpose: RequestPurpose) -> Self {
         (self.accept, self.purpose) = ("*/*", purpose);
@@ -158,7 +161,7 @@ pub struct HttpResponse {
     pub headers: http::HeaderMap,
     /// The body.
     pub body: Vec<u8>,
-    /// Who answered.
+    /// The address that answered, after redirects.
     pub url: Url,
 }
 
@@ -173,7 +176,7 @@ impl HttpResponse {
         (200..300).contains(&self.status)
     }
 
-    /// Whether the body says that it is JSON.
+    /// Whether the content type is JSON.
     pub fn is_json(&self) -> bool {
         self.header("content-type").is_some_and(|kind| kind.contains("json"))
     }
@@ -183,23 +186,24 @@ impl HttpResponse {
         serde_json::from_slice(&self.body).map_err(|error| {
             HubError::new(
                 HubErrorCode::Network,
-                format!("{} sent no JSON: {error}", origin(&self.url)),
+                format!("{} did not send JSON: {error}", origin(&self.url)),
             )
         })
     }
 
-    /// The server's words, short and safe to show.
+    /// The server's own error message, shortened and safe to show.
     pub fn server_message(&self) -> String {
-        let text: String = String::from_utf8_lossy(&self.body).chars().take(MAX_SAID).collect();
+        let text: String =
+            String::from_utf8_lossy(&self.body).chars().take(MAX_SERVER_MESSAGE).collect();
         Untrusted::new(text.trim()).for_terminal()
     }
 }
 
-/// The bytes so far, and of how many where that is known.
+/// Called with the bytes received so far, and the total if known.
 pub type DownloadProgress<'a> = &'a mut dyn FnMut(u64, Option<u64>);
 
 impl HttpClient {
-    /// Ready to ask.
+    /// A client with these options.
     pub fn new(options: HttpOptions, clock: Arc<dyn Clock>) -> Result<Self, HubError> {
         let roots = authorities(options.authorities.as_deref()).map_err(|reason| {
             HubError::new(HubErrorCode::File, reason.detail.clone()).hint("check SSL_CERT_FILE")
@@ -226,7 +230,7 @@ impl HttpClient {
         self.options.network
     }
 
-    /// Asks, and asks again where the server wants that; gives what it answered in the end.
+    /// Sends a request, retries it when that may help, and returns the final answer.
     pub fn call(
         &self,
         call: &HttpRequest<'_>,
@@ -236,9 +240,9 @@ impl HttpClient {
         if self.options.network == NetworkAccess::Off {
             return Err(HubError::new(
                 HubErrorCode::Offline,
-                format!("{host} was not asked: sinew is offline"),
+                format!("{host} was not contacted: sinew is offline"),
             )
-            .hint("leave out --offline and SINEW_OFFLINE, or name a version that is cached"));
+            .hint("remove --offline and SINEW_OFFLINE, or name a version that is cached"));
         }
         let gate = self.gate(&host);
         let mut attempt = 1;
@@ -280,7 +284,7 @@ impl HttpClient {
         Arc::clone(gates.entry(host.to_owned()).or_default())
     }
 
-    /// One attempt, redirects included. The token stays with the origin it was given for.
+    /// One attempt, redirects included. The token is sent only to the origin it belongs to.
     fn follow(
         &self,
         call: &HttpRequest<'_>,
@@ -297,12 +301,13 @@ impl HttpClient {
             let to = answer.headers().get("location").and_then(|to| to.to_str().ok());
             url = to
                 .and_then(|to| url.join(to).ok())
-                .ok_or_else(|| FailedAttempt::final_(&url, "redirects to no address"))?;
+                .ok_or_else(|| FailedAttempt::final_(&url, "redirects without a usable address"))?;
         }
         Err(FailedAttempt::final_(&url, "redirects too often"))
     }
 
-    /// Plain http is for hosts that somebody configured: elsewhere anybody on the way could answer.
+    /// Plain http is allowed only for configured hosts: elsewhere, anyone on the network path could
+    /// answer.
     fn check(&self, url: &Url) -> Result<(), FailedAttempt> {
         let port = url.port_or_known_default().unwrap_or(0);
         let trusted = url.host_str().is_some_and(|host| {
@@ -361,8 +366,8 @@ impl HttpClient {
         result.map_err(|error| FailedAttempt::from_ureq(url, &error))
     }
 
-    /// The body, under a cap. It is read by a thread of its own, so that a server that stops sending
-    /// is noticed before the time for the whole is over.
+    /// Reads the body, up to a cap. A separate thread reads it, so that a stalled server is noticed
+    /// before the time for the whole download is over.
     fn take(
         &self,
         answer: http::Response<ureq::Body>,
@@ -410,7 +415,10 @@ impl HttpClient {
                     progress(bytes.len() as u64, announced);
                 }
                 Ok(Err(error)) => {
-                    return Err(FailedAttempt::again(&url, &format!("broke off: {error}")));
+                    return Err(FailedAttempt::again(
+                        &url,
+                        &format!("broke the connection: {error}"),
+                    ));
                 }
                 Err(RecvTimeoutError::Timeout) => {
                     return Err(FailedAttempt::again(&url, "stopped sending"));
@@ -419,13 +427,13 @@ impl HttpClient {
             }
         }
         if announced.is_some_and(|announced| announced != bytes.len() as u64) {
-            return Err(FailedAttempt::again(&url, "broke off before the end"));
+            return Err(FailedAttempt::again(&url, "closed the connection before the end"));
         }
         Ok(HttpResponse { status: parts.status.as_u16(), headers: parts.headers, body: bytes, url })
     }
 }
 
-/// An attempt that gave no answer, and whether another one may.
+/// An attempt that got no answer, and whether trying again may help.
 struct FailedAttempt {
     error: HubError,
     again: bool,
@@ -450,9 +458,11 @@ impl FailedAttempt {
 
     fn from_ureq(url: &Url, error: &ureq::Error) -> Self {
         if let Some(refused) = RefusedAddress::find_in_error(error) {
-            let error =
-                HubError::new(HubErrorCode::Network, format!("nothing was fetched: {refused}"))
-                    .hint("if that host is yours, add it to skills.install.allowPrivateHosts");
+            let error = HubError::new(
+                HubErrorCode::Network,
+                format!("the request was not sent: {refused}"),
+            )
+            .hint("if that host is yours, add it to skills.install.allowPrivateHosts");
             return Self { error, again: false };
         }
         match error {
@@ -462,7 +472,7 @@ impl FailedAttempt {
                 Self::final_(url, "refuses the connection")
             }
             ureq::Error::Io(inner) => Self::again(url, &format!("cannot be reached: {inner}")),
-            other => Self::final_(url, &format!("cannot be asked: {other}")),
+            other => Self::final_(url, &format!("cannot be reached: {other}")),
         }
     }
 }
@@ -473,7 +483,7 @@ fn rate_limited(host: &str, until_ms: u64) -> HubError {
         .unwrap_or_default();
     let mut error = HubError::new(
         HubErrorCode::RateLimited,
-        format!("{host} asks for less: its limit is reached"),
+        format!("{host} has limited our requests: its rate limit is reached"),
     )
     .hint(format!("try again after {until}"));
     error.retry_at_ms = Some(until_ms);

@@ -1,32 +1,32 @@
-//! When to ask again.
+//! When to send a request again, and after which wait.
 
 use std::time::Duration;
 
 use super::HttpResponse;
 
-/// A wait that is longer than this is not slept: whoever asked is told when to come back.
+/// A longer wait than this is not slept through: the error tells the caller when to try again.
 const MAX_WAIT: Duration = Duration::from_secs(60);
-/// A larger number of seconds is a moment since 1970, not a wait.
+/// A larger number of seconds is a point in time since 1970, not a wait.
 const LARGEST_WAIT: u64 = 31_536_000;
-/// The longest wait that nobody asked for.
+/// The longest wait when the server does not name one.
 const MAX_BACKOFF_MS: u64 = 5_000;
-/// The first wait that nobody asked for; it doubles.
+/// The first wait when the server does not name one; it doubles with each attempt.
 const FIRST_BACKOFF_MS: u64 = 300;
-/// Spread, so that many clients do not come back at once.
+/// Random spread, so that many clients do not come back at once.
 const JITTER_MS: u64 = 250;
 
-/// How long things may take, and how often they are tried.
+/// How long a request may take, and how often it is tried.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
-    /// Until a connection stands.
+    /// Until a connection is established.
     pub connect: Duration,
     /// Until an answer begins.
     pub answer: Duration,
-    /// A whole download.
+    /// For a whole download.
     pub download: Duration,
-    /// Without a byte.
+    /// Without receiving a byte.
     pub stall: Duration,
-    /// How often a request is made at most.
+    /// How often a request is tried at most.
     pub attempts: u32,
 }
 
@@ -45,15 +45,15 @@ impl Default for RequestLimits {
 /// What to do before the next attempt.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RetryPause {
-    /// There is no next one: the answer stands.
+    /// No further attempt: the answer is final.
     None,
     /// Wait.
     For {
         wait: Duration,
-        /// The host wants nobody to ask meanwhile.
+        /// The host wants no requests from any client meanwhile.
         everyone: bool,
     },
-    /// The host wants a longer wait than anybody sits out.
+    /// The host wants a longer wait than [`MAX_WAIT`].
     TooLong { until_ms: u64 },
 }
 
@@ -65,17 +65,17 @@ impl RetryPause {
     }
 }
 
-/// What an answer asks for.
+/// What an answer means for the next attempt.
 pub(super) fn pause(answer: &HttpResponse, attempt: u32, now_ms: u64) -> RetryPause {
     let exhausted = answer.status == 403 && answer.header("x-ratelimit-remaining") == Some("0");
     if !(answer.status == 429 || exhausted || answer.status >= 500) {
         return RetryPause::None;
     }
-    let asked = answer
+    let requested = answer
         .header("retry-after")
         .and_then(|text| retry_after(text, now_ms))
         .or_else(|| reset(answer, now_ms));
-    match asked {
+    match requested {
         None => RetryPause::backoff(attempt),
         Some(wait) if wait > MAX_WAIT => {
             let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
@@ -101,7 +101,7 @@ fn retry_after(text: &str, now_ms: u64) -> Option<Duration> {
     }
 }
 
-/// GitHub's way to say when its limit starts anew.
+/// When GitHub's rate limit resets.
 fn reset(answer: &HttpResponse, now_ms: u64) -> Option<Duration> {
     if answer.header("x-ratelimit-remaining") != Some("0") {
         return None;
@@ -111,7 +111,7 @@ fn reset(answer: &HttpResponse, now_ms: u64) -> Option<Duration> {
 }
 
 fn jitter() -> u64 {
-    // Without randomness everybody waits the same, which is still a wait.
+    // Without randomness every client waits equally long, which is still a wait.
     u64::from(getrandom::u32().unwrap_or(0)) % JITTER_MS
 }
 
@@ -119,7 +119,7 @@ fn jitter() -> u64 {
 mod tests {
     use super::*;
 
-    fn asked(status: u16, headers: &[(&str, &str)], now_ms: u64) -> RetryPause {
+    fn pause_after(status: u16, headers: &[(&str, &str)], now_ms: u64) -> RetryPause {
         let mut answer = HttpResponse {
             status,
             headers: ureq::http::HeaderMap::new(),
@@ -142,20 +142,23 @@ mod tests {
     fn every_form_of_asking_for_a_wait_is_understood() {
         let wait =
             |seconds, everyone| RetryPause::For { wait: Duration::from_secs(seconds), everyone };
-        assert_eq!(asked(200, &[], 0), RetryPause::None);
-        assert_eq!(asked(404, &[("retry-after", "5")], 0), RetryPause::None);
-        assert_eq!(asked(429, &[("retry-after", "5")], 0), wait(5, true));
-        assert_eq!(asked(503, &[("retry-after", "1")], 0), wait(1, false));
-        assert_eq!(asked(429, &[("retry-after", "2000000007")], 2_000_000_000_000), wait(7, true));
-        let date = [("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")];
-        assert_eq!(asked(429, &date, 784_111_774_000), wait(3, true));
+        assert_eq!(pause_after(200, &[], 0), RetryPause::None);
+        assert_eq!(pause_after(404, &[("retry-after", "5")], 0), RetryPause::None);
+        assert_eq!(pause_after(429, &[("retry-after", "5")], 0), wait(5, true));
+        assert_eq!(pause_after(503, &[("retry-after", "1")], 0), wait(1, false));
         assert_eq!(
-            asked(429, &[("retry-after", "3600")], 1000),
+            pause_after(429, &[("retry-after", "2000000007")], 2_000_000_000_000),
+            wait(7, true)
+        );
+        let date = [("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")];
+        assert_eq!(pause_after(429, &date, 784_111_774_000), wait(3, true));
+        assert_eq!(
+            pause_after(429, &[("retry-after", "3600")], 1000),
             RetryPause::TooLong { until_ms: 3_601_000 }
         );
         let github = [("x-ratelimit-remaining", "0"), ("x-ratelimit-reset", "20")];
-        assert_eq!(asked(403, &github, 10_000), wait(10, true));
-        assert_eq!(asked(403, &[], 0), RetryPause::None);
-        assert_eq!(asked(500, &[], 0), wait(0, false));
+        assert_eq!(pause_after(403, &github, 10_000), wait(10, true));
+        assert_eq!(pause_after(403, &[], 0), RetryPause::None);
+        assert_eq!(pause_after(500, &[], 0), wait(0, false));
     }
 }

@@ -1,7 +1,7 @@
 //! Requests that change something: sent once, to one place.
 //!
-//! An answer that was lost may have been a yes, so nothing is sent again; and a redirect could lead
-//! a publication to somebody else, so none is followed.
+//! A lost answer may have been a yes, so nothing is sent twice. A redirect could deliver a
+//! publication to another server, so none is followed.
 
 use url::Url;
 
@@ -13,32 +13,32 @@ use crate::error::{HubError, HubErrorCode};
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HttpWriteMethod {
-    /// Makes or does something.
+    /// Creates something, or triggers an action.
     Post,
-    /// Takes something back.
+    /// Removes something.
     Delete,
 }
 
-/// One change.
+/// One request that changes something.
 #[derive(Debug)]
 pub struct HttpWrite<'a> {
     /// What it does.
     pub method: HttpWriteMethod,
-    /// Where to.
+    /// The address.
     pub url: Url,
-    /// Who asks.
+    /// The token that authorises it.
     pub token: &'a AccessToken,
-    /// What the body is.
+    /// The body's content type.
     pub kind: &'a str,
     /// The body.
     pub body: &'a [u8],
 }
 
 impl HttpClient {
-    /// Sends a change, and gives what the server answered.
+    /// Sends a change and returns the server's answer.
     pub fn write(&self, write: &HttpWrite<'_>) -> Result<HttpResponse, HubError> {
         if self.options.network == NetworkAccess::Off {
-            let text = format!("{} was not asked: sinew is offline", origin(&write.url));
+            let text = format!("{} was not contacted: sinew is offline", origin(&write.url));
             return Err(HubError::new(HubErrorCode::Offline, text));
         }
         self.send_once(write).map_err(|broken| broken.error)
@@ -60,7 +60,7 @@ impl HttpClient {
             .send(write.body)
             .map_err(|error| FailedAttempt::from_ureq(&write.url, &error))?;
         if answer.status().is_redirection() {
-            return Err(FailedAttempt::final_(&write.url, "sends changes elsewhere"));
+            return Err(FailedAttempt::final_(&write.url, "redirects a change to another address"));
         }
         self.take(answer, write.url.clone(), RequestPurpose::Document, &mut |_, _| {})
     }

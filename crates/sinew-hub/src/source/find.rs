@@ -1,13 +1,13 @@
-//! Which folders of a repository are skills, and which one is meant.
+//! Which folders of a repository are skills, and which one a reference names.
 
 use sinew_guard::Untrusted;
 use sinew_skill::{ReadOptions, YamlValue};
 
 use crate::error::{HubError, HubErrorCode};
 
-/// The one name a skill file has outside registries.
+/// The only name of a skill file outside registries.
 const SKILL_FILE: &str = "SKILL.md";
-/// Where repositories keep skills, in the order in which they are looked at.
+/// Where repositories keep skills, in the order in which they are searched.
 const PLACES: &[&str] = &[
     "",
     "skills",
@@ -23,9 +23,9 @@ const PLACES: &[&str] = &[
     ".goose/skills",
     ".opencode/skills",
 ];
-/// How deep a repository is searched when none of the places holds a skill.
+/// How deep a repository is searched if none of the usual places holds a skill.
 const MAX_DEPTH: usize = 6;
-/// Skills that are listed when it is not clear which one is meant.
+/// Skills listed in the error when the choice is ambiguous.
 const MAX_LISTED: usize = 20;
 
 /// A skill in a repository.
@@ -37,11 +37,11 @@ pub struct RepositorySkill {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// Not meant for others: only to be had by name.
+    /// Not matching for others: installed only when named.
     pub internal: bool,
 }
 
-/// The folders below `under` that hold a skill file, in the order of the places.
+/// The folders below `under` that hold a skill file, in the order of [`PLACES`].
 pub fn folders(paths: &[String], under: &str) -> Vec<String> {
     let prefix = if under.is_empty() { String::new() } else { format!("{under}/") };
     let holds = |path: &str| {
@@ -53,7 +53,7 @@ pub fn folders(paths: &[String], under: &str) -> Vec<String> {
     let mut all: Vec<String> = paths.iter().filter_map(|path| holds(path)).collect();
     all.sort();
     let rank = |folder: &String| -> Option<usize> {
-        // A place itself, a folder in it, or one level further down.
+        // The place itself, a folder in it, or one level further down.
         PLACES.iter().position(|place| {
             let inside = match (*place, folder.as_str()) {
                 ("", folder) => Some(folder),
@@ -104,42 +104,43 @@ pub fn describe(folder: &str, bytes: &[u8]) -> Option<RepositorySkill> {
     })
 }
 
-/// The one skill that is meant. Several and no name is a question, not a choice.
+/// Picks the skill that is matching. Several skills and no name is an error that lists them, never
+/// a guess.
 pub fn choose(found: &[RepositorySkill], named: Option<&str>) -> Result<RepositorySkill, HubError> {
-    let shown = |text: &str| Untrusted::new(text).for_terminal();
+    let printable = |text: &str| Untrusted::new(text).for_terminal();
     let is_named = |skill: &RepositorySkill, name: &str| {
         skill.name.eq_ignore_ascii_case(name)
             || skill.folder.rsplit('/').next().is_some_and(|last| last.eq_ignore_ascii_case(name))
     };
-    let mut meant: Vec<RepositorySkill> = match named {
+    let mut matching: Vec<RepositorySkill> = match named {
         Some(name) => found.iter().filter(|skill| is_named(skill, name)).cloned().collect(),
         None => found.iter().filter(|skill| !skill.internal).cloned().collect(),
     };
     let names = |skills: &[RepositorySkill]| -> Vec<String> {
-        skills.iter().take(MAX_LISTED).map(|skill| shown(&skill.name)).collect()
+        skills.iter().take(MAX_LISTED).map(|skill| printable(&skill.name)).collect()
     };
-    match (meant.len(), named) {
-        (1, _) => Ok(meant.remove(0)),
+    match (matching.len(), named) {
+        (1, _) => Ok(matching.remove(0)),
         (0, Some(name)) => {
             let error = HubError::new(
                 HubErrorCode::NotFound,
-                format!("there is no skill `{}`", shown(name)),
+                format!("there is no skill `{}`", printable(name)),
             );
             Err(match names(found).as_slice() {
                 [] => error,
-                names => error.hint(format!("there are: {}", names.join(", "))),
+                names => error.hint(format!("available: {}", names.join(", "))),
             })
         }
         (0, None) => Err(HubError::new(
             HubErrorCode::NotFound,
             "there is no skill: no SKILL.md with a name and a description",
         )),
-        (_, Some(_)) if meant.windows(2).all(|pair| pair[0].name == pair[1].name) => {
-            // The same skill in several agents' folders: the first place is the one that counts.
-            Ok(meant.remove(0))
+        (_, Some(_)) if matching.windows(2).all(|pair| pair[0].name == pair[1].name) => {
+            // The same skill in several agents' folders: the first place wins.
+            Ok(matching.remove(0))
         }
         (count, _) => {
-            let names = names(&meant);
+            let names = names(&matching);
             let mut error =
                 HubError::new(HubErrorCode::Ambiguous, format!("there are {count} skills"))
                     .hint(format!("name one of them after `@`: {}", names.join(", ")));

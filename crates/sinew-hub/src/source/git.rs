@@ -1,5 +1,5 @@
-//! Any git repository, through the `git` program with everything switched off that could run
-//! something or reach elsewhere.
+//! Any git repository, through the `git` program, with everything switched off that could run code
+//! or reach other hosts.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,9 +21,10 @@ use crate::tree::SkillTree;
 
 /// How long one step may take; a large repository over a slow line needs a minute.
 const STEP: Duration = Duration::from_secs(120);
-/// What `git archive` may give: a repository, of which the skill is held to the usual caps.
+/// The cap on the output of `git archive`: a whole repository; the skill in it is held to the usual
+/// caps.
 const MAX_OUTPUT: u64 = 200_000_000;
-/// How a pointer to a file that lies elsewhere starts.
+/// How a Git LFS pointer starts: a file whose content is stored elsewhere.
 const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
 
 /// A repository at a commit.
@@ -46,7 +47,7 @@ pub fn fetch(
     if network == NetworkAccess::Off {
         return Err(HubError::new(
             HubErrorCode::Offline,
-            format!("{} was not asked: sinew is offline", at.url),
+            format!("{} was not contacted: sinew is offline", at.url),
         ));
     }
     if at.url.starts_with('-') {
@@ -97,7 +98,7 @@ pub fn fetch(
 }
 
 impl GitCheckout {
-    /// The files below a folder. Pointers to files that lie elsewhere are named, not taken.
+    /// The files below a folder. LFS pointers are reported as an error, not taken as files.
     pub fn subtree(&self, folder: &str) -> Result<SkillTree, HubError> {
         let archive = super::github::CommitArchive {
             bytes: self.archive.clone(),
@@ -107,7 +108,7 @@ impl GitCheckout {
         match tree.files().iter().find(|file| file.bytes.starts_with(LFS)) {
             Some(pointer) => Err(HubError::new(
                 HubErrorCode::Invalid,
-                format!("{:?} lies in LFS, so its content is missing", pointer.path),
+                format!("{:?} is stored in Git LFS, so its content is missing", pointer.path),
             )),
             None => Ok(tree),
         }
@@ -120,7 +121,8 @@ struct GitRunner<'a> {
 }
 
 impl GitRunner<'_> {
-    /// The commit that a name is now: a branch or tag moves, so it is fixed before anything is fetched.
+    /// The commit a name stands for now: branches and tags move, so the commit is fixed before
+    /// anything is fetched.
     fn resolve(&self, url: &str, name: &str) -> Result<String, HubError> {
         let peeled = format!("{name}^{{}}");
         let listed = self.run(&["ls-remote", "--quiet", "--", url, name, &peeled])?;
@@ -191,12 +193,12 @@ impl GitRunner<'_> {
                 Err(HubError::new(HubErrorCode::TooLarge, "the repository is too large"))
             }
             _ => {
-                let said = ended.stderr.text(&sinew_exec::SecretMasker::default());
-                let said =
-                    said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
-                let said: String = said.chars().take(300).collect();
-                let said = Untrusted::new(&said).for_terminal();
-                Err(HubError::new(HubErrorCode::Network, format!("git: {said}"))
+                let stderr = ended.stderr.text(&sinew_exec::SecretMasker::default());
+                let last_line =
+                    stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
+                let last_line: String = last_line.chars().take(300).collect();
+                let last_line = Untrusted::new(&last_line).for_terminal();
+                Err(HubError::new(HubErrorCode::Network, format!("git: {last_line}"))
                     .hint("check the address, and that you may read it"))
             }
         }

@@ -1,4 +1,5 @@
-//! GitHub: a ref becomes a commit, and the archive of that commit is fetched. Never a branch.
+//! GitHub: a ref is resolved to a commit, and the archive of that commit is fetched, never that of
+//! a branch.
 
 use serde::Deserialize;
 use sinew_guard::archive::{self, ArchiveLimits};
@@ -14,7 +15,7 @@ use crate::settings::{GitHubEndpoints, join_path};
 use crate::tree::{SkillTree, TreeError, TreeFile};
 use crate::wire::{WirePage, page};
 
-/// An archive of a whole repository; the skill in it is held to the usual caps.
+/// Caps on the archive of a whole repository; the skill in it is held to the usual caps.
 const MAX_REPOSITORY: ArchiveLimits = ArchiveLimits {
     archive: 100_000_000,
     unpacked: 1_000_000_000,
@@ -23,10 +24,10 @@ const MAX_REPOSITORY: ArchiveLimits = ArchiveLimits {
     ratio: 200,
     strip: 1,
 };
-/// Results of one name in a search.
+/// Search results with the same name.
 const MAX_PER_NAME: usize = 3;
 
-/// GitHub, as configured.
+/// A client for GitHub, as configured.
 #[derive(Debug)]
 pub struct GitHubClient<'a> {
     http: &'a HttpClient,
@@ -34,7 +35,7 @@ pub struct GitHubClient<'a> {
     cache: &'a HubCache,
 }
 
-/// A repository in a search.
+/// A repository in search results.
 #[derive(Debug, Clone, Deserialize)]
 struct GitHubRepositoryWire {
     /// `owner/repo`.
@@ -44,7 +45,7 @@ struct GitHubRepositoryWire {
     stargazers_count: u64,
 }
 
-/// A file in a search.
+/// A file in search results.
 #[derive(Debug, Clone, Deserialize)]
 struct GitHubFileWire {
     path: String,
@@ -63,12 +64,12 @@ pub struct GitHubHit {
 }
 
 impl<'a> GitHubClient<'a> {
-    /// GitHub, as configured.
+    /// A client for GitHub, as configured.
     pub fn new(http: &'a HttpClient, places: &'a GitHubEndpoints, cache: &'a HubCache) -> Self {
         Self { http, places, cache }
     }
 
-    /// The commit that a branch, tag or commit is now.
+    /// The commit that a branch, tag or commit stands for now.
     pub fn commit(&self, at: &GitHubRef) -> Result<String, HubError> {
         if let Some(commit) = at.at.as_deref().filter(|at| is_commit(at)) {
             return Ok(commit.to_ascii_lowercase());
@@ -84,11 +85,13 @@ impl<'a> GitHubClient<'a> {
         let commit = String::from_utf8_lossy(&answer.body).trim().to_owned();
         match is_commit(&commit) {
             true => Ok(commit.to_ascii_lowercase()),
-            false => Err(HubError::new(HubErrorCode::Network, "GitHub named no commit".to_owned())),
+            false => {
+                Err(HubError::new(HubErrorCode::Network, "GitHub did not name a commit".to_owned()))
+            }
         }
     }
 
-    /// The files of a commit below a folder, from the cache where they are there.
+    /// The files of a commit below a folder, from the cache if they are in it.
     pub fn fetch(
         &self,
         at: &GitHubRef,
@@ -96,7 +99,7 @@ impl<'a> GitHubClient<'a> {
         progress: DownloadProgress<'_>,
     ) -> Result<CommitArchive, HubError> {
         if !is_commit(commit) {
-            let message = format!("{}/{}: {commit:?} is no commit", at.owner, at.repo);
+            let message = format!("{}/{}: {commit:?} is not a commit", at.owner, at.repo);
             return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
         }
         let key = format!("github/{}/{}/{commit}", at.owner, at.repo).to_ascii_lowercase();
@@ -104,8 +107,9 @@ impl<'a> GitHubClient<'a> {
             Some((bytes, _)) => bytes,
             None if self.http.network() == NetworkAccess::Off => {
                 let message = format!("{}/{} at {commit} is not cached", at.owner, at.repo);
-                return Err(HubError::new(HubErrorCode::Offline, message)
-                    .hint("run it once with a network"));
+                return Err(
+                    HubError::new(HubErrorCode::Offline, message).hint("run it once while online")
+                );
             }
             None => {
                 let path = format!("/{}/{}/zip/{commit}", at.owner, at.repo);
@@ -119,12 +123,12 @@ impl<'a> GitHubClient<'a> {
         Ok(CommitArchive { bytes, commit: commit.to_owned() })
     }
 
-    /// Whether GitHub answers a search: it does so only for those it knows.
+    /// Whether GitHub allows a search: it does so only with a token.
     pub fn can_search(&self) -> bool {
         self.places.token.is_some()
     }
 
-    /// Skill files on GitHub that fit some words.
+    /// Skill files on GitHub that match some words.
     pub fn search(&self, words: &str, limit: usize) -> Result<Vec<GitHubHit>, HubError> {
         let mut url = join_path(&self.places.api, "/search/code");
         url.query_pairs_mut()
@@ -178,7 +182,7 @@ pub struct CommitArchive {
 }
 
 impl CommitArchive {
-    /// Every path of the repository; files that are not taken are not looked at.
+    /// Every path of the repository, including files that are not unpacked.
     pub fn paths(&self) -> Result<Vec<String>, HubError> {
         let names = archive::zip_names(&self.bytes, &MAX_REPOSITORY).map_err(TreeError::Archive)?;
         Ok(names
@@ -207,12 +211,12 @@ impl CommitArchive {
     }
 }
 
-/// Whether a text is a whole commit.
+/// Whether a text is a full commit hash.
 pub fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// The address that people see of a folder of a commit.
+/// The web page of a folder at a commit.
 pub fn page_url(owner: &str, repo: &str, commit: &str, path: &str) -> String {
     let url = format!("https://github.com/{owner}/{repo}/tree/{commit}");
     match Url::parse(&url) {
@@ -230,7 +234,7 @@ fn hit(repository: GitHubRepositoryWire, path: Option<&str>) -> Option<GitHubHit
         Some(path) => format!("{owner}/{repo}/{path}"),
         None => format!("{owner}/{repo}"),
     };
-    // What GitHub names must be a reference like any other.
+    // What GitHub names must parse as a reference like any other.
     match crate::reference::SkillReference::parse(&text, crate::reference::ShorthandMeaning::GitHub)
     {
         Ok(crate::reference::SkillReference::GitHub(at)) => Some(GitHubHit {

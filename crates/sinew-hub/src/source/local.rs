@@ -8,16 +8,16 @@ use sinew_skill::content_hash as sha256_hex;
 use crate::error::{HubError, HubErrorCode};
 use crate::tree::SkillTree;
 
-/// The files, and the archive's digest and size where they came in one.
+/// The files, and the digest and size of the archive if they came in one.
 #[derive(Debug)]
 pub struct LocalFiles {
     /// The files.
     pub tree: SkillTree,
-    /// SHA-256 and bytes of the archive.
+    /// SHA-256 and size of the archive.
     pub archive: Option<(String, u64)>,
 }
 
-/// Takes a skill's folder or an archive of it.
+/// Reads a skill's folder, or an archive of it.
 pub fn read_files(path: &Path) -> Result<LocalFiles, HubError> {
     let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {

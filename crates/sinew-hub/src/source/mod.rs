@@ -1,5 +1,5 @@
-//! Where skills come from. Each source gives a whole repository or archive of files; which folder
-//! of it is the skill is decided in one place, [`find`].
+//! Where skills come from. Each source gives the files of a whole repository or archive; [`find`]
+//! alone decides which folder of it is the skill.
 
 pub mod find;
 pub mod git;

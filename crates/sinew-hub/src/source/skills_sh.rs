@@ -1,4 +1,4 @@
-//! skills.sh: a list of skills on GitHub. Only its search is ever asked.
+//! skills.sh: a list of skills on GitHub. Only its search is used.
 
 use serde::Deserialize;
 
@@ -16,7 +16,7 @@ struct SkillsShWire {
     installs: u64,
 }
 
-/// A skill that the list knows.
+/// A skill that skills.sh lists.
 #[derive(Debug, Clone)]
 pub struct SkillsShListing {
     /// Where it is.
@@ -27,7 +27,7 @@ pub struct SkillsShListing {
     pub installs: u64,
 }
 
-/// Skills that fit some words.
+/// Skills that match some words.
 pub fn search(
     http: &HttpClient,
     settings: &HubOptions,
@@ -46,7 +46,7 @@ pub fn search(
     let found: WirePage<SkillsShWire> = page(answer.json()?, "skills")
         .map_err(|problem| HubError::new(HubErrorCode::Network, problem))?;
     let listed = found.rows.into_iter().filter_map(|row| {
-        // What the list names must be a reference like any other.
+        // What the list names must parse as a reference like any other.
         let text = format!("skills-sh:{}", row.id);
         match SkillReference::parse(&text, ShorthandMeaning::GitHub) {
             Ok(SkillReference::SkillsSh(at)) => {

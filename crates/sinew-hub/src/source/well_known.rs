@@ -12,16 +12,16 @@ use crate::settings::join_path;
 use crate::tree::{SkillTree, TreeFile};
 use crate::wire::{WirePage, page};
 
-/// The schema that is understood.
+/// The only schema that is supported.
 const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";
 const INDEX: &str = "/.well-known/agent-skills/index.json";
 const OLD_INDEX: &str = "/.well-known/skills/index.json";
-/// Longest description that an index may give.
+/// The longest description an index may give.
 const MAX_DESCRIPTION: usize = 1024;
 /// Files of one entry in the old form.
 const MAX_FILES: usize = 1_000;
 
-/// An entry as either form gives it.
+/// An entry, in either form.
 #[derive(Debug, Clone, Deserialize)]
 struct WellKnownWire {
     name: String,
@@ -42,11 +42,11 @@ pub struct WellKnownSkill {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// Where its bytes are.
+    /// Where to get its bytes.
     pub from: WellKnownLocation,
 }
 
-/// Where the bytes of an entry are.
+/// Where to get an entry's bytes.
 #[derive(Debug, Clone)]
 pub enum WellKnownLocation {
     /// One artifact with a digest.
@@ -60,23 +60,23 @@ pub enum WellKnownLocation {
     Files(Vec<(String, Url)>),
 }
 
-/// What a host offers.
+/// All skills that a host offers.
 #[derive(Debug, Clone)]
 pub struct WellKnownIndex {
-    /// Where the index was read.
+    /// The address of the index.
     pub url: Url,
     /// The entries.
     pub entries: Vec<WellKnownSkill>,
-    /// One line for each entry that could not be taken.
+    /// One line for each entry that could not be used.
     pub problems: Vec<String>,
 }
 
-/// What was fetched of an entry.
+/// The files fetched for an entry.
 #[derive(Debug)]
 pub struct WellKnownFiles {
     /// The files.
     pub tree: SkillTree,
-    /// SHA-256 and bytes of the artifact, where there was one.
+    /// SHA-256 and size of the artifact, if there was one.
     pub artifact: Option<(String, u64)>,
 }
 
@@ -106,7 +106,7 @@ fn read(answer: &HttpResponse, base: &Url) -> Result<WellKnownIndex, HubError> {
         Some(other) => {
             let other = Untrusted::new(other).for_terminal();
             let message =
-                format!("the index of {base} has the schema `{other}`, which is not known");
+                format!("the index of {base} has the schema `{other}`, which is not supported");
             return Err(
                 HubError::new(HubErrorCode::Unsupported, message).hint("nothing was installed")
             );
@@ -151,10 +151,10 @@ fn artifact(row: &WellKnownWire, index: &Url) -> Result<WellKnownLocation, &'sta
 fn files(row: &WellKnownWire, base: &Url) -> Result<WellKnownLocation, &'static str> {
     let plain = components(&row.name).is_ok_and(|parts| parts.len() == 1);
     if !plain || row.files.is_empty() || row.files.len() > MAX_FILES {
-        return Err("its name or its list of files is not usable");
+        return Err("its name or its list of files is invalid");
     }
     let file = |path: &String| {
-        components(path).map_err(|_| "a file's name is not usable")?;
+        components(path).map_err(|_| "a file's name is invalid")?;
         let url = join_path(base, &format!("/.well-known/skills/{}/{path}", row.name));
         Ok((path.clone(), url))
     };
@@ -162,7 +162,7 @@ fn files(row: &WellKnownWire, base: &Url) -> Result<WellKnownLocation, &'static 
 }
 
 impl WellKnownSkill {
-    /// The host of its bytes, where that is another origin than the index.
+    /// The host that serves its bytes, if that is another origin than the index.
     pub fn foreign_host(&self, index: &WellKnownIndex) -> Option<String> {
         match &self.from {
             WellKnownLocation::Artifact { url, .. } if url.origin() != index.url.origin() => {
@@ -172,7 +172,7 @@ impl WellKnownSkill {
         }
     }
 
-    /// Its files, held against its digest.
+    /// Fetches its files and checks them against its digest.
     pub fn fetch(
         &self,
         http: &HttpClient,

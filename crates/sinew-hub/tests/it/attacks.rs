@@ -1,5 +1,5 @@
-//! Attack classes of the guard that reach the client, one test each; those of the wire and of
-//! updates are in their own modules.
+//! The attacks of the guard's list that reach the client, one test each; those on the network and
+//! on updates are in their own modules.
 
 use sinew_hub::install::{ExistingSkill, InstallRisk};
 use sinew_hub::lock::ApprovalMethod;
@@ -87,7 +87,7 @@ fn an_approval_for_other_bytes_opens_nothing() {
     let forged = hub.approval(&winds, "eve".to_owned(), ApprovalMethod::Flag, None);
     assert_eq!(refused(hub.commit(tides, forged, &world.workdir())).0, "needs-approval");
     assert!(world.files().is_empty());
-    // An approval that somebody writes into the lock by hand does not open other files either.
+    // An approval written into the lock by hand does not release other files either.
     world.install("tides").unwrap();
     world.machine.write("work/skills/tides/SKILL.md", skill_text("tides", "Other"));
     let lock = world.workdir().lock(&world.environment()).unwrap();

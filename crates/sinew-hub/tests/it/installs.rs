@@ -1,4 +1,4 @@
-//! Installing from a registry: what ends where, and what is refused.
+//! Installing from a registry: which files end up where, and what is refused.
 
 use sinew_hub::install::{InstallRisk, RuleAcceptance};
 use sinew_testkit::{ClawHubManner, ModerationFlag, skill_text};
@@ -120,7 +120,7 @@ fn what_cannot_be_unpacked_leaves_nothing_behind() {
         let outside = world.machine.path("outside.md");
         assert_eq!(refused(world.install("tides")).0, word, "{manner:?}");
         assert!(world.files().is_empty() && !outside.exists(), "{manner:?}");
-        // The same registry on a good day.
+        // The same registry, behaving well.
         world.clawhub.set_manner(ClawHubManner::Clean);
         world.install("tides").unwrap();
     }
@@ -132,10 +132,10 @@ fn a_json_answer_on_download_leads_to_github() {
         ("skills/tides/SKILL.md", skill_text("tides", "Tells the tides")),
         ("README.md", "x".to_owned()),
     ];
-    let shown: Vec<(&str, &str)> = files.iter().map(|(p, t)| (*p, t.as_str())).collect();
+    let entries: Vec<(&str, &str)> = files.iter().map(|(p, t)| (*p, t.as_str())).collect();
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
-    let commit = world.github.commit("ada/skills", "main", &shown);
+    let commit = world.github.commit("ada/skills", "main", &entries);
     let hash = sinew_testkit::clawhub::folder_hash(&[(
         "SKILL.md".to_owned(),
         files[0].1.clone().into_bytes(),
@@ -243,8 +243,8 @@ fn what_the_guard_blocks_is_kept_for_a_look_and_can_be_accepted_by_digest() {
     let (rules, digest) = (error.findings, error.digest.unwrap());
     assert!(!rules.is_empty());
     assert!(world.files().is_empty());
-    let kept = world.machine.path("home/.sinew/quarantine");
-    assert_eq!(std::fs::read_dir(&kept).unwrap().count(), 1);
+    let quarantine = world.machine.path("home/.sinew/quarantine");
+    assert_eq!(std::fs::read_dir(&quarantine).unwrap().count(), 1);
     let accept = |digest: &str| {
         let rules: std::collections::BTreeSet<String> =
             rules.iter().map(|f| f.rule.clone()).collect();

@@ -1,5 +1,5 @@
-//! Kills and crowds: at any moment of an install, an update or a removal, folder and lock agree after
-//! the next start.
+//! Kills and concurrency: at whatever point an install, an update or a removal is killed, folder
+//! and lock agree after the next start.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ fn publish(world: &World, version: &str) {
     world.clawhub.publish("ada", "tides", version, &files);
 }
 
-/// The process that gets killed: installs, updates and removes until then.
+/// The process that gets killed: it installs, updates and removes until then.
 #[test]
 #[ignore = "started by the test below"]
 fn child() {
@@ -38,11 +38,11 @@ fn child() {
         hub.uninstall("tides", &workdir).unwrap();
         install("1.0.0");
     };
-    // The guard is ready from here on: kills fall into the work, not into the start.
+    // The guard is built from here on, so kills hit the work, not the start.
     install("1.0.0");
     let began = Instant::now();
     round();
-    // Moved into place, so that nobody reads half of it.
+    // Moved into place, so that no reader sees half of it.
     let (made, ready) = (world.path("../took"), world.path("../ready"));
     std::fs::write(&made, began.elapsed().as_micros().to_string()).unwrap();
     std::fs::rename(made, ready).unwrap();
@@ -57,7 +57,7 @@ fn a_kill_leaves_the_old_or_the_new_skill_and_a_lock_that_agrees() {
     for version in ["1.0.0", "2.0.0"] {
         publish(&world, version);
     }
-    // Everything is cached before the clock starts, so that kills fall into the writing.
+    // Everything is cached before the clock starts, so that kills hit the writing.
     for version in ["1.0.0", "2.0.0"] {
         let reference = format!("tides@{version}");
         world.install_with(&reference, &mut Person::yes(), |ask| ask.overwrite = true).unwrap();
@@ -75,12 +75,12 @@ fn a_kill_leaves_the_old_or_the_new_skill_and_a_lock_that_agrees() {
         seed ^= seed << 13;
         seed ^= seed >> 7;
         seed ^= seed << 17;
-        // Anywhere in a round, which takes as long as the machine is busy with other things.
+        // At any point of a round, whose length depends on how busy the machine is.
         let took = std::fs::read_to_string(&ready).unwrap().parse::<u64>().unwrap();
         std::thread::sleep(Duration::from_micros(seed % took.max(1)));
         child.kill().unwrap();
         child.wait().unwrap();
-        // The next start: whatever was left is finished or undone.
+        // The next start finishes or undoes whatever was left.
         let workdir = world.workdir();
         drop(workdir.acquire(&world.environment()).unwrap());
         let lock = workdir.lock(&world.environment()).unwrap();
@@ -105,7 +105,7 @@ fn a_kill_leaves_the_old_or_the_new_skill_and_a_lock_that_agrees() {
         let state = lock.skills.get("tides").map(|entry| entry.version.clone());
         *seen.entry(state).or_insert(0) += 1;
     }
-    // Kills that all fall into one state would show nothing.
+    // Kills that all hit the same state would prove nothing.
     assert!(seen.len() > 1, "{seen:?}");
 }
 

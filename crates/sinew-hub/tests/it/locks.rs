@@ -55,12 +55,12 @@ fn a_damaged_lock_is_put_aside_and_no_skill_is_touched() {
     world.machine.write("work/.sinew/lock.json", "{ torn");
     let error = world.hub().installed(&world.workdir()).unwrap_err();
     assert_eq!(error.word.as_str(), "lock");
-    let kept: Vec<String> =
+    let aside: Vec<String> =
         world.files().into_iter().filter(|path| path.contains("lock.json.corrupt-")).collect();
-    assert_eq!(kept.len(), 1);
-    assert_eq!(std::fs::read(world.path(&kept[0])).unwrap(), b"{ torn");
+    assert_eq!(aside.len(), 1);
+    assert_eq!(std::fs::read(world.path(&aside[0])).unwrap(), b"{ torn");
     assert!(world.path("skills/tides/SKILL.md").is_file());
-    // What is known of it is read in again, and nobody has approved it.
+    // Its skills are read in again, and are not approved.
     let imported = world.hub().import(&world.workdir()).unwrap();
     assert_eq!((imported[0].key.as_str(), imported[0].status), ("tides", "imported"));
     assert_eq!(world.hub().installed(&world.workdir()).unwrap()[0].status, "quarantined");
@@ -93,7 +93,7 @@ fn what_others_wrote_into_the_locks_survives() {
     assert_eq!(after["skills"]["tides"]["verification"], before["skills"]["tides"]["verification"]);
     assert_eq!(after["skills"]["tides"]["installedAt"], 7);
     assert_eq!(after["skills"]["tides"]["version"], "1.0.0");
-    // The same for sinew's own.
+    // The same for sinew's own lock.
     let mut lock = world.lock();
     lock["note"] = "mine".into();
     lock["skills"]["tides"]["team"] = serde_json::json!({"owner": "us"});
@@ -164,10 +164,10 @@ fn installs_of_the_upstream_client_are_seen_as_its_own() {
         r#"{"version": 1, "skills": {"tides": {"version": "1.0.0", "installedAt": 1}}}"#,
     );
     let rows = world.hub().installed(&world.workdir()).unwrap();
-    let shown: Vec<(&str, &str, Option<&str>)> =
+    let rows: Vec<(&str, &str, Option<&str>)> =
         rows.iter().map(|row| (row.key.as_str(), row.status, row.note.as_deref())).collect();
     assert_eq!(
-        shown,
+        rows,
         [("mine", "extraneous", None), ("tides", "extraneous", Some("installed by clawhub"))]
     );
     let imported = world.hub().import(&world.workdir()).unwrap();

@@ -1,4 +1,4 @@
-//! The wire: patience, discretion, and no way into this network.
+//! The network: retries, tokens, and no access to private addresses.
 
 use std::time::{Duration, Instant};
 
@@ -17,13 +17,13 @@ fn a_wait_that_was_asked_for_is_waited() {
     let requests = world.clawhub.requests();
     assert_eq!(requests.len(), 2);
     assert!(requests[1].at - requests[0].at >= Duration::from_secs(2));
-    // For ever: three requests and no more.
+    // Rate limited for ever: three requests and no more.
     world.clawhub.set_manner(ClawHubManner::RateLimited { times: 99, retry_after: "0".to_owned() });
     let before = world.clawhub.requests().len();
     let error = world.hub().resolve(&ask("tides").reference).unwrap_err();
     assert_eq!(error.word.as_str(), "rate-limited");
     assert_eq!(world.clawhub.requests().len() - before, 3);
-    // A wait that nobody sits out fails at once, with the time.
+    // A wait that is too long fails at once, and the error names the time.
     world
         .clawhub
         .set_manner(ClawHubManner::RateLimited { times: 99, retry_after: "3600".to_owned() });
@@ -57,7 +57,7 @@ fn many_who_ask_wait_together() {
     });
     let early = world.clawhub.requests();
     let early = early.iter().filter(|r| r.at - first < Duration::from_millis(900)).count();
-    // Those that were on their way before the answer came; nobody after it.
+    // Only requests that were under way before the answer came; none after it.
     assert!(early <= 3, "{early} requests while the registry wanted none");
 }
 
@@ -82,7 +82,7 @@ fn a_token_stays_with_its_registry() {
             .all(|r| r.header("authorization") == Some("Bearer clh_secret"))
     );
     assert!(other.requests().iter().all(|r| r.header("authorization").is_none()));
-    // The registry sends us to another origin: without the token.
+    // The registry redirects to another origin: the token is not sent along.
     world.clawhub.set_manner(ClawHubManner::Redirects(elsewhere.address().to_owned()));
     assert!(world.install_with("tides", &mut Person::yes(), |ask| ask.overwrite = true).is_err());
     assert!(!elsewhere.requests().is_empty());
@@ -103,7 +103,7 @@ fn tokens_of_the_credential_file_and_of_clawhub_are_for_their_origin() {
         r#"{"registry":"https://elsewhere.example.org","token":"clh_mine"}"#,
     );
     assert_eq!(refused(world.hub().resolve(&ask("tides").reference)).0, "auth");
-    // sinew's own file, written for its owner alone, and refused when others can read it.
+    // sinew's own file is written for its owner alone, and refused if others can read it.
     let env = world.environment();
     let credentials = sinew_hub::credentials::RegistryCredentials::new(&env);
     let base: url::Url = world.clawhub.address().parse().unwrap();
@@ -138,7 +138,7 @@ fn no_answer_leads_into_this_network() {
         world.clawhub.set_manner(ClawHubManner::Redirects(format!("https://{host}:{port}")));
         assert_eq!(refused(world.install("tides")).0, "network", "{host}");
     }
-    // Neither does a reference that somebody typed, unless the host was configured.
+    // Neither does a reference that the user typed, unless the host was configured.
     let world = World::new();
     assert_eq!(refused(world.install(&format!("http://127.0.0.1:{port}"))).0, "network");
     assert_eq!(refused(world.install(&format!("https://169.254.169.254:{port}"))).0, "network");
@@ -191,7 +191,7 @@ fn an_altered_archive_in_the_cache_is_fetched_again() {
 }
 
 #[test]
-fn offline_asks_nobody_and_uses_what_is_here() {
+fn offline_makes_no_request_and_uses_the_cache() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.clawhub.publish_simple("ada", "winds", "1.0.0");
@@ -228,8 +228,8 @@ fn offline_asks_nobody_and_uses_what_is_here() {
     assert_eq!(refused(world.install("winds")).0, "offline");
     assert_eq!(refused(world.install("@ada/winds@1.0.0")).0, "offline");
     assert_eq!(refused(world.install("ada/clouds")).0, "offline");
-    let said = world.hub_said(&HubOverrides { offline: true, registry: None });
-    assert_eq!(refused(said.resolve(&ask("winds").reference)).0, "offline");
+    let offline = world.hub_with(&HubOverrides { offline: true, registry: None });
+    assert_eq!(refused(offline.resolve(&ask("winds").reference)).0, "offline");
     assert_eq!(world.clawhub.requests().len() + world.github.requests().len(), asked);
 }
 

@@ -1,4 +1,4 @@
-//! Searching: which sources are asked, and what each row says of itself.
+//! Searching: which sources are searched, and what each row says about itself.
 
 use sinew_hub::{NameMatching, RegistryHits, RegistryQuery, SearchSources};
 use sinew_testkit::{SiteAnswer, TestSite, skill_text};
@@ -26,7 +26,7 @@ fn world() -> World {
 #[test]
 fn too_little_that_fits_is_filled_up_with_unreviewed_rows() {
     let world = world();
-    // Two fit: nobody else is asked, and one slug of two owners is two rows.
+    // Two fit, so no other source is searched; one slug of two owners gives two rows.
     let found = world.hub().search(&query("tides", SearchSources::Usual), &|_| true).unwrap();
     assert_eq!(references(&found), [("@ada/tides", true), ("@bob/tides", true)]);
     assert!(!found.supplemented && world.github.requests().is_empty());
@@ -36,7 +36,7 @@ fn too_little_that_fits_is_filled_up_with_unreviewed_rows() {
     assert_eq!((found.relevant, found.supplemented), (1, true));
     let json = serde_json::to_value(&found).unwrap();
     assert_eq!(json["candidates"][1]["reviewed"], false);
-    // Two rows that do not fit count for nothing.
+    // Two rows that do not fit do not count.
     let found = world.hub().search(&query("tides", SearchSources::Usual), &|_| false).unwrap();
     assert_eq!((found.relevant, found.supplemented), (0, true));
 }
@@ -107,8 +107,8 @@ fn a_bad_row_is_named_and_the_others_are_taken() {
         .search(&query("x", SearchSources::Registry("clawhub".to_owned())), &|_| true)
         .unwrap();
     assert_eq!(references(&found), [("@ada/good", true)]);
-    let told = found.diagnostics.join("\n");
+    let diagnostics = found.diagnostics.join("\n");
     for part in ["results[1].score", "results[5].summary", "odd", "odder", "../up"] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(diagnostics.contains(part), "{part}: {diagnostics}");
     }
 }

@@ -27,7 +27,7 @@ fn a_branch_is_locked_to_its_commit() {
         (&note["source"], &note["git"]["commit"]),
         (&"github".into(), &first.clone().into())
     );
-    // The branch moves; what the lock names does not.
+    // The branch moves; the commit in the lock does not.
     let second = world.github.commit("ada/winds", "main", &[("SKILL.md", &(text + "\nmore\n"))]);
     std::fs::remove_dir_all(world.path("skills")).unwrap();
     let hub = world.hub();
@@ -42,7 +42,7 @@ fn a_branch_is_locked_to_its_commit() {
     assert_eq!(world.lock()["skills"]["winds"]["version"], first);
     let updated = world.update("winds").unwrap();
     assert_eq!(updated.to, second);
-    // Nothing but archives by commit was ever fetched.
+    // Only archives by commit were ever fetched.
     let zips = world.github.paths().into_iter().filter(|path| path.contains("/zip/"));
     assert!(zips.clone().count() >= 2);
     assert!(zips.into_iter().all(|path| path.ends_with(&first) || path.ends_with(&second)));
@@ -105,7 +105,7 @@ fn a_token_goes_to_github_only_where_that_is_allowed() {
     }
 }
 
-/// An index with one good entry, one whose digest is wrong, and one of a kind nobody knows.
+/// An index with one good entry, one with a wrong digest, and one of an unknown type.
 fn index(schema: &str) -> TestSite {
     let good = skill_text("good", "A good one").into_bytes();
     let zip = zip_files(
@@ -243,7 +243,7 @@ fn folders_and_archives_are_copied() {
     }
 }
 
-/// A real repository behind a program that stands in for ssh.
+/// A real repository behind a program that replaces ssh.
 #[test]
 fn a_git_address_is_fetched_by_commit_without_running_anything() {
     let git = ["/usr/bin/git", "/usr/local/bin/git", "/bin/git"]
@@ -283,7 +283,7 @@ fn a_git_address_is_fetched_by_commit_without_running_anything() {
     run(&["add", "."]);
     run(&["commit", "--quiet", "-m", "one"]);
     let commit = run(&["rev-parse", "HEAD"]);
-    // `ssh git@host git-upload-pack 'path'` runs the last word here, on this machine's repository.
+    // `ssh git@host git-upload-pack 'path'`: the replacement runs git on this machine's repository.
     world.machine.write(
         "bin/ssh",
         format!("#!/bin/sh\nexport PATH=/usr/bin:/bin\nexec git upload-pack {}\n", repo.display()),

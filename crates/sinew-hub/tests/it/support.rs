@@ -1,4 +1,4 @@
-//! A machine, a registry and a GitHub of one's own, and people who answer.
+//! A test machine with its own registry and GitHub, and scripted approvers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(crate) const QUICK: RequestLimits = RequestLimits {
     attempts: 3,
 };
 
-/// Somebody who answers every question in the same way, and remembers what was asked.
+/// An approver that answers every question in the same way, and records what it was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Person {
     pub(crate) says_yes: bool,
@@ -105,7 +105,7 @@ impl World {
         }
     }
 
-    /// The world of the process that started this one; `None` where nobody did.
+    /// The world of the parent process; `None` if this process is not a child.
     pub(crate) fn of_parent() -> Option<Self> {
         let root = PathBuf::from(std::env::var_os("SINEW_CHILD_ROOT")?);
         let registry = std::env::var("SINEW_CHILD_REGISTRY").ok()?;
@@ -136,12 +136,12 @@ impl World {
     }
 
     pub(crate) fn hub(&self) -> Hub {
-        self.hub_said(&HubOverrides::default())
+        self.hub_with(&HubOverrides::default())
     }
 
-    pub(crate) fn hub_said(&self, said: &HubOverrides) -> Hub {
+    pub(crate) fn hub_with(&self, overrides: &HubOverrides) -> Hub {
         let config = Config::from_text(&self.config).0;
-        Hub::with_limits(self.environment(), &config, said, self.times).expect("a hub")
+        Hub::with_limits(self.environment(), &config, overrides, self.times).expect("a hub")
     }
 
     pub(crate) fn workdir(&self) -> Workdir {
@@ -190,7 +190,7 @@ impl World {
         self.hub().update(key, &how, &self.workdir(), person, &mut |_, _| {})
     }
 
-    /// Everything below the workspace, as relative paths, without locks that merely exist.
+    /// Everything below the workspace, as relative paths, without empty lock files.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut found = Vec::new();
         walk(&self.root().join("work"), "", &mut found);
@@ -226,7 +226,7 @@ pub(crate) fn accepting(pauses: &[InstallRisk]) -> impl FnOnce(&mut SkillInstall
     move |ask| ask.accepted.extend(pauses)
 }
 
-/// The word and the message of what went wrong.
+/// The code and the message of an error.
 pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, HubError>) -> (&'static str, String) {
     let error = result.expect_err("a refusal");
     (error.word.as_str(), error.message)

@@ -1,4 +1,4 @@
-//! Updates, pins, removal: what changes, what asks, and what never changes.
+//! Updates, pins, removal: what changes, what needs approval, and what never changes.
 
 use sinew_hub::UpdateStatus;
 use sinew_hub::reference::RequestedVersion;
@@ -45,22 +45,22 @@ fn a_newer_version_is_shown_asked_about_and_put_in_place() {
 }
 
 #[test]
-fn a_safe_update_needs_nobody_where_the_configuration_says_so() {
+fn a_safe_update_needs_no_approval_if_the_configuration_says_so() {
     let world = World::new().config("{hub: {updates: 'auto-safe'}}");
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.install("tides").unwrap();
     world.clawhub.publish_simple("ada", "tides", "1.1.0");
-    let mut nobody = Person::absent();
+    let mut absent = Person::absent();
     assert_eq!(
-        world.update_with("tides", &mut nobody, |_| {}).unwrap().status,
+        world.update_with("tides", &mut absent, |_| {}).unwrap().status,
         UpdateStatus::Updated
     );
-    assert!(nobody.proposals.is_empty());
+    assert!(absent.proposals.is_empty());
     assert_eq!(world.lock()["skills"]["tides"]["approval"]["method"], "policy");
-    // More abilities than before are a question again.
+    // More capabilities than before need approval again.
     let text = skill_text("tides", "Tells the tides") + "\ncurl https://api.tides.example.org\n";
     world.clawhub.publish("ada", "tides", "1.2.0", &[("SKILL.md", &text)]);
-    assert_eq!(refused(world.update_with("tides", &mut nobody, |_| {})).0, "needs-approval");
+    assert_eq!(refused(world.update_with("tides", &mut absent, |_| {})).0, "needs-approval");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn a_rug_pull_leaves_the_old_version() {
     assert_eq!(refused(world.update("tides")).0, "blocked-guard");
     assert_eq!(world.lock()["skills"], before["skills"]);
     assert!(!world.path("skills/tides/run.sh").exists());
-    // Another owner under the same name.
+    // Another owner takes over the same name.
     world.clawhub.remove("ada", "tides");
     world.clawhub.publish_simple("eve", "tides", "3.0.0");
     assert_eq!(refused(world.update("tides")).0, "gone");
@@ -171,7 +171,7 @@ fn bulk_verdicts_are_written_down() {
     assert_eq!(world.lock()["skills"]["flagged"]["upstream"]["verdict"], "suspicious");
 }
 
-/// A server that goes on for days asks again once a day, and no sooner.
+/// A long-running server asks again once a day, and no sooner.
 #[test]
 fn verdicts_are_asked_for_again_after_a_day() {
     const HOUR: u64 = 60 * 60 * 1000;
@@ -213,7 +213,7 @@ fn a_pinned_skill_refuses_everything_and_says_why() {
 }
 
 #[test]
-fn removal_leaves_nothing_and_asks_nobody() {
+fn removal_leaves_nothing_and_makes_no_request() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.install("@ada/tides").unwrap();
