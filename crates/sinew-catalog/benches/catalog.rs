@@ -20,7 +20,7 @@ const ROUNDS: usize = 41;
 fn main() {
     let machine = machine();
     let root = machine.path("work/skills");
-    // The file system's own cache is warm for everybody.
+    // The file system's cache is warm for both.
     floor(&root);
     let warm = CatalogBuilder::default();
     machine.request(|request| warm.build(request));
@@ -51,13 +51,13 @@ fn ratio(a: Duration, b: Duration) -> f64 {
     a.as_secs_f64() / b.as_secs_f64()
 }
 
-/// How long the work takes; taking its result apart again is not part of it.
+/// How long the work takes; dropping its result is not counted.
 fn time<T>(work: impl FnOnce() -> T) -> Duration {
     let start = Instant::now();
     let result = black_box(work());
-    let taken = start.elapsed();
+    let elapsed = start.elapsed();
     drop(result);
-    taken
+    elapsed
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -65,7 +65,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// What nobody can avoid who wants to know what every file says.
+/// The minimum for any program that has to know the content of every file.
 fn floor(folder: &Path) -> usize {
     let mut bytes = 0;
     for entry in fs::read_dir(folder).expect("a folder").flatten() {
@@ -81,7 +81,8 @@ fn floor(folder: &Path) -> usize {
     bytes
 }
 
-/// Skills of the sizes and shapes that are found in the wild: 5 KB each, every third with metadata.
+/// Skills of the sizes and shapes that are common in practice: 5 KB each, every third with
+/// metadata.
 fn machine() -> TestMachine {
     let machine = TestMachine::new().bin("git").bin("jq");
     for number in 0..SKILLS {

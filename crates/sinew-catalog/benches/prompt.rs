@@ -1,5 +1,5 @@
-//! How long a prompt block for 1,000 eligible skills takes, beside plain rendering of the same
-//! entries in the same run. The budget is 5 ms on one core.
+//! How long a prompt block for 1,000 eligible skills takes, compared with plain rendering of the
+//! same entries in the same run. The budget is 5 ms on one core.
 
 use sinew_catalog::prompt::{PromptLimits, PromptPlanner, PromptRequest, PromptSkill, build};
 use sinew_guard::Untrusted;
@@ -25,7 +25,7 @@ const WORDS: [&str; 12] = [
     "images",
 ];
 
-/// A library of about 300 characters per description, with what real ones hold.
+/// A library with about 300 characters per description, with content like that of real ones.
 struct Library {
     names: Vec<String>,
     descriptions: Vec<String>,
@@ -73,16 +73,16 @@ impl Library {
     }
 }
 
-/// Limits that lead a planner down each of its ways.
+/// Limits that make a planner take each of its paths.
 #[derive(Debug, Clone, Copy)]
 enum Way {
     /// 150 skills, 30,000 characters.
     Defaults,
-    /// All skills, all text.
+    /// All skills with full descriptions.
     Everything,
-    /// All skills, texts shortened: the most counting.
+    /// All skills with shortened descriptions: the most counting.
     Shortened,
-    /// All names, no text for most.
+    /// All names, most without a description.
     Names,
     /// Most skills dropped.
     Dropped,
@@ -128,7 +128,7 @@ fn prefix(bencher: divan::Bencher<'_, '_>, way: Way) {
     planner(bencher, PromptPlanner::Prefix, way);
 }
 
-/// The floor: every entry escaped and written, in the order given, with no plan at all.
+/// The minimum: every entry escaped and written in the given order, without planning.
 #[divan::bench]
 fn baseline_plain_rendering(bencher: divan::Bencher<'_, '_>) {
     let library = Library::new();

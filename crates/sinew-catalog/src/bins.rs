@@ -11,16 +11,16 @@ use sinew_settings::Environment;
 
 use crate::tools;
 
-/// Remembers which folders there are between builds, while PATH and the folders' times are
+/// Caches the list of program folders between builds, while PATH and the folders' times are
 /// unchanged.
 #[derive(Debug, Default)]
 pub(crate) struct ProgramFolderCache(Mutex<Option<Arc<ProgramFolders>>>);
 
-/// The folders with programs, as they were.
+/// The folders with programs, and their times when they were checked.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ProgramFolders {
     folders: Vec<(PathBuf, Option<SystemTime>)>,
-    /// Folders that serve a single skill: not asked here, but a change in them is a change.
+    /// Folders that serve a single skill: not searched here, but a change in them counts.
     own: Vec<(PathBuf, Option<SystemTime>)>,
     extensions: Vec<String>,
 }
@@ -45,7 +45,7 @@ impl ProgramFolderCache {
     }
 }
 
-/// Answers for one build: many skills ask for the same few programs, and each is looked for once.
+/// Lookups for one build: many skills need the same few programs, and each is searched for once.
 #[derive(Debug)]
 pub(crate) struct ProgramLookup<'a> {
     bins: &'a ProgramFolders,
@@ -62,7 +62,7 @@ impl<'a> ProgramLookup<'a> {
         if let Some(answer) = self.answers.borrow().get(name) {
             return *answer;
         }
-        // A file that cannot be run does not hide one further down PATH that can.
+        // A file that is not executable does not hide an executable one later in PATH.
         let there = self.bins.folders.iter().filter(|(_, modified)| modified.is_some());
         let found = find(there.map(|(folder, _)| folder), name, &self.bins.extensions);
         self.answers.borrow_mut().insert(name.to_owned(), found.is_some());
@@ -70,7 +70,7 @@ impl<'a> ProgramLookup<'a> {
     }
 }
 
-/// The folders in which programs are looked for: those of PATH, then those that sinew installs into.
+/// The folders searched for programs: those of PATH, then those that sinew installs into.
 pub fn program_folders(env: &Environment) -> Vec<PathBuf> {
     let mut folders = env.path_folders();
     for folder in tools::shared_folders(env) {
@@ -81,12 +81,12 @@ pub fn program_folders(env: &Environment) -> Vec<PathBuf> {
     folders
 }
 
-/// Where a program on PATH lies.
+/// The path of a program on PATH.
 pub fn find_program(env: &Environment, name: &str) -> Option<PathBuf> {
     find_in(env.path_folders(), name, env)
 }
 
-/// The first of `folders` that holds a program of that name.
+/// The first of `folders` that contains a program of that name.
 pub(crate) fn find_in(
     folders: impl IntoIterator<Item = PathBuf>,
     name: &str,
@@ -108,7 +108,7 @@ fn find(
     })
 }
 
-/// Endings that make a file a program: none but on Windows.
+/// Extensions that make a file a program; only Windows has them.
 fn extensions(env: &Environment) -> Vec<String> {
     if env.os != "win32" {
         return Vec::new();
@@ -122,7 +122,7 @@ fn extensions(env: &Environment) -> Vec<String> {
     extensions
 }
 
-/// Whether a path is a regular file that may be run.
+/// Whether a path is a regular, executable file.
 pub(crate) fn is_executable(path: &Path) -> bool {
     let Ok(metadata) = fs::metadata(path) else { return false };
     #[cfg(unix)]

@@ -31,9 +31,9 @@ use crate::scan::ScanGate;
 /// What to build a catalog from.
 #[derive(Debug, Clone)]
 pub struct CatalogRequest<'a> {
-    /// Whose habits apply.
+    /// The profile that applies.
     pub profile: &'a Profile,
-    /// Where the caller stands.
+    /// The folders the caller works in.
     pub places: CallerFolders,
     /// The configuration.
     pub config: &'a Config,
@@ -45,43 +45,44 @@ pub struct CatalogRequest<'a> {
     pub overrides: SessionOverrides,
     /// What connected machines have.
     pub remote: RemoteMachines,
-    /// Commands that the host has taken.
+    /// Commands that the host reserves.
     pub reserved_commands: Vec<String>,
-    /// The guard that scans what is loaded; `None` loads unseen.
+    /// The guard that scans skills when they are loaded; `None` loads them without a scan.
     pub scan: Option<&'a ScanGate>,
-    /// Who vouches for installed skills; `None` loads them as they are.
+    /// What vouches for installed skills; `None` loads them as they are.
     pub vouch: Option<&'a dyn InstallVoucher>,
 }
 
-/// Whoever knows what was approved.
+/// Knows which skill folders were approved.
 pub trait InstallVoucher: fmt::Debug + Sync {
-    /// Why a skill's folder must not be loaded as it is; `scanned` is the digest that the scan found.
+    /// Why a skill's folder must not be loaded as it is; `scanned` is the digest that the scan
+    /// computed.
     fn load_objection(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason>;
-    /// Changes whenever an answer may.
+    /// Changes whenever an answer may change.
     fn tag(&self) -> &str;
 }
 
-/// Every skill that was found, and what became of it.
+/// Every skill that was found, and what was decided about it.
 #[derive(Debug, Clone, Default)]
 pub struct Catalog {
-    /// The skills in the order in which people see them, shadowed and broken ones included.
+    /// The skills in display order, including shadowed and broken ones.
     pub entries: Vec<CatalogEntry>,
-    /// What is worth knowing and belongs to no single skill.
+    /// Issues that belong to no single skill.
     pub issues: Vec<Reason>,
     /// The roots that were walked, lowest rank first.
     pub roots: Vec<SkillRoot>,
-    /// The agent's list, where one applies.
+    /// The agent's list, if one applies.
     pub skill_filter: Option<Vec<String>>,
     /// The slash commands.
     pub commands: SlashCommands,
-    /// The folders that decide what is found: every one that was listed or holds a skill, and
-    /// roots of other agents that are not there yet.
+    /// The folders that decide what is found: every one that was listed or contains a skill, and
+    /// missing roots of other agents.
     pub folders: Vec<PathBuf>,
     /// Whether skills are merged by their id rather than by their name.
     pub(crate) merged_by_id: bool,
 }
 
-/// Builds catalogs, and remembers what it read.
+/// Builds catalogs, and caches what it read.
 #[derive(Debug, Default)]
 pub struct CatalogBuilder {
     files: SkillFileCache,
@@ -91,9 +92,9 @@ pub struct CatalogBuilder {
 }
 
 impl CatalogBuilder {
-    /// Builds the catalog. It never fails: what cannot be read is an entry or an issue.
+    /// Builds the catalog. It never fails: what cannot be read becomes an entry or an issue.
     ///
-    /// Where nothing changed since the last build, the same catalog comes back.
+    /// If nothing changed since the last build, the same catalog is returned.
     pub fn build(&self, request: &CatalogRequest<'_>) -> Arc<Catalog> {
         let roots =
             roots::resolve_roots(request.profile, &request.places, request.config, request.env);
@@ -161,19 +162,19 @@ impl CatalogBuilder {
         }
     }
 
-    /// Takes in what an earlier process kept under the same tag; damaged bytes, or those of
-    /// another build, are as good as none.
+    /// Loads the cache that an earlier process saved under the same tag; damaged bytes, or those of
+    /// another build, are ignored.
     pub fn load_cache(&self, bytes: impl AsRef<[u8]> + Send + Sync + 'static, tag: &str) {
-        let _ = catalog_cache::load_records(bytes, tag, &self.files.kept, &self.walks.kept);
+        let _ = catalog_cache::load_records(bytes, tag, &self.files.saved, &self.walks.saved);
     }
 
-    /// What the next process should know, if a file was read since the last call.
+    /// The cache to save for the next process, if a file was read since the last call.
     pub fn take_unsaved_cache(&self, tag: &str) -> Option<Vec<u8>> {
         let learned = self.files.learned.swap(false, Ordering::Relaxed);
         learned.then(|| catalog_cache::to_bytes(tag, &self.files.records(), &self.walks.records()))
     }
 
-    /// Forgets what was read below a folder.
+    /// Drops what was cached below a folder.
     pub fn forget_below(&self, folder: &std::path::Path) {
         self.files.forget_below(folder);
         self.last.forget();
@@ -202,19 +203,19 @@ impl CatalogBuilder {
         };
         issues.extend(found.reasons.iter().cloned());
         let within = |all: &'_ [DiscoveredSkill], issues: &mut Vec<Reason>| {
-            let kept = all.len().min(max_candidates);
-            if let Some(first) = all.get(kept) {
-                let (key, count) = ("skills.limits.maxCandidatesPerRoot", all.len() - kept);
+            let considered = all.len().min(max_candidates);
+            if let Some(first) = all.get(considered) {
+                let (key, count) = ("skills.limits.maxCandidatesPerRoot", all.len() - considered);
                 let code = ReasonCode::CandidatesCapped;
                 issues.push(capped(root, code, count, first, key, max_candidates));
             }
-            kept
+            considered
         };
         let mut candidates = &found.candidates[..within(&found.candidates, issues)];
         let mut files = self.files.load(candidates, load);
         let mut both: Vec<DiscoveredSkill>;
         if !found.below.is_empty() && files.iter().all(|file| file.skill.is_none()) {
-            // The root's own file is broken; what lies below it need not suffer for that.
+            // The root's own file is broken, but the skills below it are still used.
             let below = &found.below[..within(&found.below, issues)];
             files.extend(self.files.load(below, load));
             both = candidates.to_vec();
@@ -224,7 +225,8 @@ impl CatalogBuilder {
         let max_loaded = limits.max_skills_loaded_per_source.unwrap_or(request.profile.max_loaded);
         let mut loaded = 0;
         let mut left_out: Option<(usize, &DiscoveredSkill)> = None;
-        let mut taken: Vec<(&DiscoveredSkill, &LoadedSkillFile)> = Vec::with_capacity(files.len());
+        let mut accepted: Vec<(&DiscoveredSkill, &LoadedSkillFile)> =
+            Vec::with_capacity(files.len());
         for (candidate, file) in candidates.iter().zip(&files) {
             if file.skill.is_some() {
                 if loaded >= max_loaded {
@@ -233,9 +235,9 @@ impl CatalogBuilder {
                 }
                 loaded += 1;
             }
-            taken.push((candidate, file));
+            accepted.push((candidate, file));
         }
-        entries.extend(parallel::map(&taken, |(candidate, file)| entry(root, candidate, file)));
+        entries.extend(parallel::map(&accepted, |(candidate, file)| entry(root, candidate, file)));
         if let Some((count, first)) = left_out {
             let key = "skills.limits.maxSkillsLoadedPerSource";
             issues.push(capped(root, ReasonCode::SourceCapped, count, first, key, max_loaded));
@@ -263,14 +265,15 @@ fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [Cata
         });
         decision.reasons.extend(entry.blocked.take());
         let scanned = entry.scan.as_ref().map(|scan| scan.digest.as_str());
-        let held = request.vouch.and_then(|vouch| vouch.load_objection(&entry.base_dir, scanned));
-        decision.reasons.extend(held);
+        let objection =
+            request.vouch.and_then(|vouch| vouch.load_objection(&entry.base_dir, scanned));
+        decision.reasons.extend(objection);
         entry.eligible = decision.is_open();
         entry.disabled = decision.disabled;
         entry.blocked_by_allowlist = decision.blocked_by_allowlist;
         entry.platform_incompatible = decision.platform_incompatible;
         entry.via = decision.via.filter(|_| entry.eligible);
-        let held = |reason: &Reason| {
+        let is_hold = |reason: &Reason| {
             matches!(
                 reason.code,
                 ReasonCode::NotInAllowBundled
@@ -281,7 +284,7 @@ fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [Cata
         };
         entry.state = if decision.disabled {
             EntryState::Disabled
-        } else if decision.reasons.iter().any(held) {
+        } else if decision.reasons.iter().any(is_hold) {
             EntryState::Blocked
         } else if entry.eligible {
             EntryState::Ready
@@ -311,7 +314,8 @@ fn walk_rules(request: &CatalogRequest<'_>) -> WalkRules {
 }
 
 impl Catalog {
-    /// Every program that some skill asks for or brings, for hosts that look for them elsewhere.
+    /// Every program that some skill requires or provides, for hosts that look for them on other
+    /// machines.
     pub fn program_names(&self) -> BTreeSet<&str> {
         let mut bins = BTreeSet::new();
         for entry in self.unshadowed() {
@@ -337,7 +341,7 @@ impl Catalog {
         if self.merged_by_id { &entry.id } else { &entry.name }
     }
 
-    /// The copies that lost to the skill of that name, highest rank first.
+    /// The copies that are shadowed by this skill, highest rank first.
     pub fn shadowed_by<'a>(&'a self, winner: &'a CatalogEntry) -> Vec<&'a CatalogEntry> {
         let mut copies: Vec<&CatalogEntry> = self
             .entries
@@ -423,16 +427,16 @@ fn entry(root: &SkillRoot, candidate: &DiscoveredSkill, file: &LoadedSkillFile) 
     }
 }
 
-/// The installers that are well written, and a reason for each that is not.
+/// The installers that are well formed, and a reason for each that is not.
 fn checked_installers(specs: &[InstallSpec]) -> (Vec<InstallSpec>, Vec<Reason>) {
-    let (mut kept, mut refused) = (Vec::new(), Vec::new());
+    let (mut valid, mut refused) = (Vec::new(), Vec::new());
     for spec in specs {
         match install::check_spec(spec) {
-            Ok(_) => kept.push(spec.clone()),
+            Ok(_) => valid.push(spec.clone()),
             Err(reason) => refused.push(reason),
         }
     }
-    (kept, refused)
+    (valid, refused)
 }
 
 fn capped(
@@ -463,8 +467,8 @@ fn link_targets(request: &CatalogRequest<'_>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Names the commands; a skill that only the agent's list hides keeps one, so that whoever types
-/// it can be told.
+/// Names the commands. A skill that is hidden only by the agent's list keeps its command, so that a
+/// user who types it gets an answer.
 fn name_commands(request: &CatalogRequest<'_>, entries: &mut [CatalogEntry]) -> SlashCommands {
     let files: Vec<String> = entries.iter().map(|entry| path_text(&entry.file_path)).collect();
     let mut wanting: Vec<CommandSkill<'_>> = entries
@@ -517,18 +521,18 @@ fn name_commands(request: &CatalogRequest<'_>, entries: &mut [CatalogEntry]) -> 
     commands
 }
 
-/// A command that goes straight to a tool, of a skill that the guard holds back: whoever types it is
-/// told, instead of the words going to the model.
+/// Whether it is a command for a tool whose skill the guard holds back: the user gets an answer,
+/// instead of the message going to the model.
 fn is_held_dispatch(entry: &CatalogEntry) -> bool {
-    let held = |reason: &Reason| {
+    let is_hold = |reason: &Reason| {
         matches!(reason.code, ReasonCode::Quarantined | ReasonCode::DraftUnreviewed)
     };
     entry.skill.as_ref().is_some_and(|skill| skill.dispatch.is_some())
         && entry.state == EntryState::Blocked
-        && entry.reasons.iter().any(held)
+        && entry.reasons.iter().any(is_hold)
 }
 
-/// A misspelt agent would otherwise see what was kept from the one that was meant.
+/// A misspelt agent id would otherwise see skills that are hidden from the intended agent.
 fn unknown_agent(request: &CatalogRequest<'_>) -> Option<Reason> {
     let agent = request.agent?;
     let known = &request.config.agents.entries;
@@ -540,7 +544,7 @@ fn unknown_agent(request: &CatalogRequest<'_>) -> Option<Reason> {
         Some(near) => format!("did you mean {near}?"),
         None => "add it to agents.entries".to_owned(),
     };
-    let detail = format!("the configuration knows no agent {agent}; the defaults apply");
+    let detail = format!("the configuration has no agent {agent}; the defaults apply");
     Some(Reason::new(ReasonCode::UnknownAgent, detail).remedy(remedy))
 }
 
@@ -566,9 +570,9 @@ fn unknown_skill_keys(config: &Config, entries: &[CatalogEntry]) -> Vec<Reason> 
         .collect()
 }
 
-/// By name as people sort; OpenPocket shows its sources one after the other.
+/// By name in natural order; OpenPocket lists its sources one after the other.
 fn sort(entries: &mut [CatalogEntry], roots: &[SkillRoot], openpocket: bool) {
-    // An entry is a large thing to move about; its place in the list is a number.
+    // Entries are large to move, so their indices are sorted.
     let mut places: Vec<usize> = (0..entries.len()).collect();
     places.sort_by(|&a, &b| {
         let (a, b) = (&entries[a], &entries[b]);
@@ -583,7 +587,7 @@ fn sort(entries: &mut [CatalogEntry], roots: &[SkillRoot], openpocket: bool) {
     }
     for at in 0..entries.len() {
         let mut from = places[at];
-        // What stood there has moved to where its own place pointed.
+        // An entry that was already moved is now where its own index pointed.
         while from < at {
             from = places[from];
         }

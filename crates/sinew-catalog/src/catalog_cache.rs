@@ -1,12 +1,12 @@
-//! What a builder keeps for the next process: parsed files and listings, each with the stamps that
-//! say whether it still holds.
+//! What a builder saves for the next process: parsed files and listings, each with the stamps that
+//! show whether it is still current.
 //!
-//! Reading a thousand files and taking them apart costs more than everything else a short command
-//! does. What is kept here is believed only where the file, its folder and everything scanned with
-//! it carry the very stamps they had; anything else is read as if nothing had been kept. The bytes
-//! open with a tag of the program, whose rules they follow, and of what a person accepted, so that no
-//! other build reads them. They must lie where only their owner writes: a forged record would open
-//! the gate.
+//! Reading and parsing a thousand files costs more than everything else a short command does. A
+//! saved record is used only if the file, its folder and everything scanned with it have exactly
+//! the same stamps; otherwise the file is read as if nothing had been saved. The bytes start with a
+//! tag of the program, whose rules they follow, and of the findings a person accepted, so that no
+//! other build uses them. They must be stored where only their owner can write: a forged record
+//! would let a blocked skill through.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -26,19 +26,19 @@ use crate::listing::{FolderEntry, FolderEntryKind, FolderListing, ReadAnchor};
 use crate::load::{InstallOrigin, LoadRules, LoadedSkillFile};
 use crate::scan::{FolderSurvey, ScanJudgement, ScanSummary};
 
-/// Records kept: as many as the largest catalog holds.
+/// The number of records saved: as many as the largest catalog has.
 const MAX_KEPT: usize = 20_000;
 
-/// Raised when the form of the records changes.
+/// Changed when the format of the records changes.
 const MAGIC: &[u8; 8] = b"sinewkp2";
 
-/// Records of an earlier process by path, each left in its bytes until somebody asks.
+/// Records of an earlier process by path, each left as bytes until it is needed.
 #[derive(Debug, Default)]
 pub(crate) struct CachedRecords(Mutex<Option<RecordIndex>>);
 
 struct RecordIndex {
     bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
-    /// Where each path and its record stand, in the order of the paths.
+    /// The position of each path and its record, in the order of the paths.
     places: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -65,35 +65,35 @@ impl RecordIndex {
 }
 
 impl CachedRecords {
-    /// Calls `wake` with what was kept about a path.
+    /// Calls `wake` with the saved record of a path.
     pub(crate) fn with_record<T>(
         &self,
         path: &Path,
         wake: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Option<T> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let records = kept.as_ref()?;
+        let index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let records = index.as_ref()?;
         let place = records.find(path.to_str()?)?;
         let bytes = Arc::clone(&records.bytes);
-        drop(kept);
+        drop(index);
         wake((*bytes).as_ref().get(place)?)
     }
 
     pub(crate) fn forget_below(&self, folder: &Path) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(records) = kept.as_mut() else { return };
+        let mut index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(records) = index.as_mut() else { return };
         let mut places = std::mem::take(&mut records.places);
         places.retain(|(path, _)| !Path::new(records.path(path)).starts_with(folder));
         records.places = places;
     }
 
-    /// What is worth keeping: what is known now, then what was kept and nobody asked for.
+    /// What to save: the current records, then saved ones that were not used.
     pub(crate) fn merged_records(&self, now: HashMap<PathBuf, Vec<u8>>) -> Vec<CacheRecord> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let earlier = kept.iter().flat_map(|records| {
+        let index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let earlier = index.iter().flat_map(|records| {
             let named = records.places.iter().map(|(path, place)| (records.path(path), place));
-            let unasked = named.filter(|(path, _)| !now.contains_key(Path::new(path)));
-            unasked.map(|(path, place)| CacheRecord {
+            let unused = named.filter(|(path, _)| !now.contains_key(Path::new(path)));
+            unused.map(|(path, place)| CacheRecord {
                 path: path.to_owned(),
                 bytes: records.bytes(place).to_vec(),
             })
@@ -108,14 +108,14 @@ impl CachedRecords {
     }
 }
 
-/// One record and the path it is about.
+/// One record and its path.
 #[derive(Debug)]
 pub(crate) struct CacheRecord {
     path: String,
     bytes: Vec<u8>,
 }
 
-/// The bytes to keep.
+/// The bytes to save.
 pub(crate) fn to_bytes(tag: &str, files: &[CacheRecord], listings: &[CacheRecord]) -> Vec<u8> {
     let mut body = Vec::new();
     put(&mut body, tag.as_bytes());
@@ -137,15 +137,15 @@ fn put(body: &mut Vec<u8>, bytes: &[u8]) {
     body.extend(bytes);
 }
 
-/// Fills in what was kept; nothing where the bytes are damaged or another build's.
+/// Loads saved records; none if the bytes are damaged or from another build.
 pub(crate) fn load_records(
     bytes: impl AsRef<[u8]> + Send + Sync + 'static,
     tag: &str,
     files: &CachedRecords,
     listings: &CachedRecords,
 ) -> Option<()> {
-    let held = Arc::new(bytes);
-    let bytes = (*held).as_ref();
+    let shared = Arc::new(bytes);
+    let bytes = (*shared).as_ref();
     let start = MAGIC.len() + 4;
     let checksum = bytes.strip_prefix(MAGIC)?.first_chunk::<4>()?;
     if crc32fast::hash(bytes.get(start..)?) != u32::from_le_bytes(*checksum) {
@@ -156,14 +156,14 @@ pub(crate) fn load_records(
         return None;
     }
     let (file_places, listing_places) = (reader.places()?, reader.places()?);
-    for (kept, places) in [(files, file_places), (listings, listing_places)] {
-        let records = RecordIndex { bytes: held.clone(), places };
-        *kept.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(records);
+    for (saved, places) in [(files, file_places), (listings, listing_places)] {
+        let records = RecordIndex { bytes: shared.clone(), places };
+        *saved.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(records);
     }
     Some(())
 }
 
-/// Reads where things stand, without copying them.
+/// Reads ranges without copying them.
 struct RangeReader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -242,7 +242,7 @@ const KINDS: [FolderEntryKind; 3] =
     [FolderEntryKind::File, FolderEntryKind::Folder, FolderEntryKind::Link];
 
 impl FolderListing {
-    /// The record of a listing; `None` where a name cannot be written down.
+    /// The record of a listing; `None` if a name cannot be stored.
     pub(crate) fn to_record(&self) -> Option<Vec<u8>> {
         let children = self.children.iter().map(|child| {
             let kind = KINDS.iter().position(|kind| *kind == child.kind)?;
@@ -256,23 +256,23 @@ impl FolderListing {
         .ok()
     }
 
-    /// The listing that was kept, if the folder is still as it was.
+    /// The saved listing, if the folder is unchanged.
     pub(crate) fn from_record(
         record: &[u8],
         anchor: &ReadAnchor,
         inside: &Path,
         shown: &Path,
     ) -> Option<Self> {
-        let kept: ListingRecord = borsh::from_slice(record).ok()?;
+        let record: ListingRecord = borsh::from_slice(record).ok()?;
         let kind = |at: u8| KINDS.get(usize::from(at)).copied();
-        let children = kept.children.into_iter();
+        let children = record.children.into_iter();
         let children =
             children.map(|(name, at)| Some(FolderEntry { name: name.into(), kind: kind(at)? }));
         let listed = Self {
             anchor: anchor.clone(),
             inside: inside.to_path_buf(),
-            stamp: kept.stamp.stamp(),
-            at_ms: kept.at_ms,
+            stamp: record.stamp.stamp(),
+            at_ms: record.at_ms,
             shown: shown.to_path_buf(),
             children: children.collect::<Option<_>>()?,
         };
@@ -306,7 +306,7 @@ struct JudgementRecord {
 }
 
 impl LoadedSkillFile {
-    /// The record of a file; `None` where it was not opened, or a path cannot be written down.
+    /// The record of a file; `None` if it was not opened, or if a path cannot be stored.
     pub(crate) fn to_record(&self) -> Option<Vec<u8>> {
         let judgement = match &self.judgement {
             Some(judgement) => Some(judgement.keep()?),
@@ -327,36 +327,36 @@ impl LoadedSkillFile {
         .ok()
     }
 
-    /// The file that was kept, if nothing about it has changed.
+    /// The saved file, if nothing about it has changed.
     pub(crate) fn from_record(
         record: &[u8],
         candidate: &DiscoveredSkill,
         rules: LoadRules<'_>,
     ) -> Option<Self> {
-        let kept: SkillFileRecord = borsh::from_slice(record).ok()?;
-        if kept.rules != (rules.dialect as u8, rules.max_bytes, rules.strict)
-            || kept.judgement.is_some() != (rules.scan.is_some() && kept.skill.is_some())
+        let record: SkillFileRecord = borsh::from_slice(record).ok()?;
+        if record.rules != (rules.dialect as u8, rules.max_bytes, rules.strict)
+            || record.judgement.is_some() != (rules.scan.is_some() && record.skill.is_some())
         {
             return None;
         }
-        let folder = kept.folder.map(|(stamp, at_ms)| {
+        let folder = record.folder.map(|(stamp, at_ms)| {
             let (anchor, inside) = (candidate.anchor.clone(), candidate.inside.clone());
             let (shown, children) = (candidate.dir.clone(), Vec::new());
             Arc::new(FolderListing { anchor, inside, stamp: stamp.stamp(), at_ms, shown, children })
         });
         let file = Self {
-            stamp: Some(kept.stamp.stamp()),
+            stamp: Some(record.stamp.stamp()),
             dialect: rules.dialect,
             max_bytes: rules.max_bytes,
             strict: rules.strict,
-            skill: kept.skill.map(Arc::new),
-            hash: kept.hash,
-            reasons: kept.reasons,
-            origin: kept.origin,
-            judgement: kept.judgement.map(|judgement| judgement.wake(&candidate.anchor)),
+            skill: record.skill.map(Arc::new),
+            hash: record.hash,
+            reasons: record.reasons,
+            origin: record.origin,
+            judgement: record.judgement.map(|judgement| judgement.wake(&candidate.anchor)),
             place: Some((candidate.anchor.clone(), candidate.file_inside())),
             folder,
-            read_at_ms: kept.read_at_ms,
+            read_at_ms: record.read_at_ms,
         };
         file.is_fresh(candidate, rules).then_some(file)
     }

@@ -4,7 +4,7 @@
 //! then lower before upper case; digits as characters, so that `skill-10` precedes `skill-2`.
 //!
 //! **Invariant:** there is one order. Plain ASCII names take a short cut through a table, and that
-//! table is read off the collator itself, so the two cannot disagree.
+//! table is derived from the collator itself, so the two cannot disagree.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -23,7 +23,8 @@ struct NameCollation {
     ascii: [AsciiWeight; 128],
 }
 
-/// Where an ASCII character stands. A primary of zero marks one that the table does not cover.
+/// The weight of an ASCII character. A primary weight of zero marks one that the table does not
+/// cover.
 #[derive(Clone, Copy, Default)]
 struct AsciiWeight {
     primary: u8,
@@ -57,13 +58,13 @@ impl NameCollation {
             .unwrap_or_else(|| self.collator.compare(a, b))
     }
 
-    /// `None` where either name holds a character that the table does not cover.
+    /// `None` if either name has a character that the table does not cover.
     fn compare_ascii(&self, a: &[u8], b: &[u8]) -> Option<Ordering> {
         let mut by_case = Ordering::Equal;
         for (at, (first, second)) in a.iter().zip(b).enumerate() {
             let (first, second) = (self.weight(*first)?, self.weight(*second)?);
             if first.primary != second.primary {
-                // What is covered so far says nothing about the rest: an accent there can combine
+                // The characters covered so far do not decide: a later accent can combine
                 // backwards.
                 let covered = is_printable(&a[at..]) && is_printable(&b[at..]);
                 return covered.then(|| first.primary.cmp(&second.primary));

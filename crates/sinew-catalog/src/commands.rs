@@ -1,7 +1,7 @@
 //! Slash commands: their names, and what a message that starts with `/` asks for.
 //!
-//! A person's own skills are named first, so that they get the plain names and survive a channel
-//! that takes only so many commands.
+//! The user's own skills are named first, so that they get the plain names and are kept in channels
+//! that accept only a limited number of commands.
 //!
 //! **Invariant:** names are unique, at most 32 characters of `[a-z0-9_]`, never reserved, and the
 //! same for the same set of skills in any order.
@@ -15,10 +15,10 @@ use sinew_skill::names::{MAX_COMMAND, command_name, display_name};
 
 use crate::collate;
 
-/// Beyond this a numbered name tells people nothing; the name is marked instead.
+/// Beyond this number a suffix tells users nothing; the name is marked instead.
 const LAST_SUFFIX: usize = 999;
 
-/// What older chat channels show of a command's description.
+/// The length of a description that older chat channels show.
 pub const CHANNEL_DESCRIPTION: usize = 100;
 
 /// The marker in a plain command that stands for the arguments.
@@ -40,37 +40,37 @@ pub enum CommandSource {
 /// How far a command's skill is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CommandTrust {
-    /// Somebody vouches for it.
+    /// It is reviewed or otherwise vouched for.
     #[default]
     Full,
-    /// Nobody has reviewed it: the model may use it, no tool is called directly.
+    /// It is not reviewed: the model may use it, but no tool is called directly.
     Unreviewed,
     /// The guard holds it back: its command only answers that.
     Held,
 }
 
-/// A skill that wants a command: eligible and open to users.
+/// A skill that gets a command: eligible and open to users.
 #[derive(Debug, Clone, Default)]
 pub struct CommandSkill<'a> {
     /// The skill's name.
     pub name: &'a str,
-    /// What it is for; the name stands in where it is empty.
+    /// What it is for; the name is used if this is empty.
     pub description: &'a str,
     /// Its `SKILL.md`, or the command's own file.
     pub file: &'a str,
     /// The source's name, which breaks ties between equal names.
     pub source: &'a str,
-    /// What hosts call that source.
+    /// How hosts classify that source.
     pub skill_source: CommandSource,
-    /// Whether it is the person's own rather than shipped.
+    /// Whether it is the user's own rather than shipped.
     pub own: bool,
     /// Whether the model sees it in the prompt.
     pub model_visible: bool,
-    /// Whether the agent's list leaves it out: it gets no command, only an answer.
+    /// Whether the agent's list excludes it: it gets no command, only an answer.
     pub filtered: bool,
     /// How far it is trusted: only a trusted command reaches a tool.
     pub trust: CommandTrust,
-    /// The tool that takes the arguments without asking the model.
+    /// The tool that receives the arguments without asking the model.
     pub dispatch: Option<ToolDispatch>,
     /// The text of a plain command (`commands/dir/file.md`, named `dir:file`).
     pub template: Option<&'a str>,
@@ -80,24 +80,24 @@ pub struct CommandSkill<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandSpec {
-    /// What a person types after `/`.
+    /// What a user types after `/`.
     pub name: String,
-    /// The skill's name for people.
+    /// The skill's display name.
     pub display_name: String,
     /// The skill.
     pub skill_name: String,
     /// Its file.
     pub skill_file: String,
-    /// What it is for, whole.
+    /// The full description.
     pub description: String,
     /// Whether the model sees the skill in the prompt.
     pub model_visible: bool,
     /// Where the skill comes from.
     pub skill_source: CommandSource,
-    /// The tool that takes the arguments without asking the model.
+    /// The tool that receives the arguments without asking the model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatch: Option<ToolDispatch>,
-    /// Whether that tool may be reached.
+    /// Whether that tool may be called.
     #[serde(skip)]
     pub trust: CommandTrust,
     /// The text of a plain command; hosts get it filled in, not as data.
@@ -108,21 +108,21 @@ pub struct CommandSpec {
 /// What a message that may start with `/` asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandInvocation<'c> {
-    /// An ordinary message, or a slash word that means nothing here.
+    /// An ordinary message, or a slash word that is not a command.
     None,
     /// A command and its arguments.
     Run {
         /// The command.
         command: &'c CommandSpec,
-        /// Everything after the first blanks, where there is something.
+        /// Everything after the first blanks, if there is anything.
         arguments: Option<String>,
     },
-    /// A command that this agent's list leaves out.
+    /// A command that this agent's list excludes.
     Unavailable(&'c CommandSpec),
 }
 
 impl CommandInvocation<'_> {
-    /// The answer to a command that is not available, in a sentence.
+    /// The answer to a command that is not available, as a sentence.
     pub fn refusal(&self) -> Option<String> {
         match self {
             Self::Unavailable(command) => Some(unavailable(&command.skill_name)),
@@ -131,17 +131,17 @@ impl CommandInvocation<'_> {
     }
 }
 
-/// The sentence for a skill that this agent's list leaves out.
+/// The sentence for a skill that this agent's list excludes.
 pub(crate) fn unavailable(skill: &str) -> String {
     format!("the skill {skill} is not available for this agent")
 }
 
-/// All commands of a catalog, and those that only answer that they are not available.
+/// All commands of a catalog, including those that only answer that they are not available.
 #[derive(Debug, Clone, Default)]
 pub struct SlashCommands {
     specs: Vec<CommandSpec>,
     filtered: Vec<CommandSpec>,
-    /// Made when the first name is looked up: most catalogs are built for something else.
+    /// Built when the first name is looked up: most catalogs never need it.
     index: OnceLock<CommandIndex>,
     filtered_index: OnceLock<CommandIndex>,
 }
@@ -156,7 +156,7 @@ impl SlashCommands {
         names.taken.reserve(skills.len());
         let mut order: Vec<&CommandSkill<'_>> = skills.iter().collect();
         order.sort_by(|a, b| {
-            // Filtered ones come last, so that they never take a usable command's name.
+            // Excluded skills come last, so that they never take a usable command's name.
             (a.filtered.cmp(&b.filtered))
                 .then(b.own.cmp(&a.own))
                 .then_with(|| collate::compare(a.name, b.name))
@@ -199,8 +199,8 @@ impl SlashCommands {
         invoke(self.find(word, CommandIndex::command), rest)
     }
 
-    /// The command that `wanted` means, by command or skill name, in any case, with blanks and `_`
-    /// read as `-`.
+    /// The command that `wanted` names, by command or skill name, in any case, with blanks and `_`
+    /// treated as `-`.
     pub(crate) fn lookup(&self, wanted: &str) -> CommandLookup<'_> {
         self.find(wanted, CommandIndex::find)
     }
@@ -230,7 +230,7 @@ pub(crate) enum CommandLookup<'c> {
     Filtered(&'c CommandSpec),
 }
 
-/// A plain command's text with the arguments in their place, or after it where it has none.
+/// A plain command's text with the arguments filled in, or appended if it has no placeholder.
 pub fn fill_arguments(template: &str, arguments: Option<&str>) -> String {
     let arguments = arguments.unwrap_or_default().trim();
     if template.contains(ARGUMENTS) {
@@ -298,10 +298,10 @@ fn split_word(text: &str) -> (&str, &str) {
     (&text[..end], &text[end..])
 }
 
-/// The names that are gone.
+/// The names that are already taken.
 struct TakenNames {
     taken: HashSet<String>,
-    /// The next suffix worth trying, so that a thousand equal names cost a thousand steps.
+    /// The next suffix worth trying, so that a thousand equal names take a thousand steps.
     next: HashMap<String, usize>,
 }
 
@@ -326,18 +326,18 @@ impl TakenNames {
     }
 }
 
-/// `base_2` … `base_999`, then `base_x`, then, because names are unique, `base_x2` and on.
+/// `base_2` … `base_999`, then `base_x`, then, to stay unique, `base_x2` and so on.
 fn numbered(base: &str, number: usize) -> String {
     let suffix = match number {
         0..=LAST_SUFFIX => format!("_{number}"),
         n if n == LAST_SUFFIX + 1 => "_x".to_owned(),
         n => format!("_x{}", n - LAST_SUFFIX),
     };
-    let kept = base.len().min(MAX_COMMAND - suffix.len());
-    format!("{}{suffix}", &base[..kept])
+    let length = base.len().min(MAX_COMMAND - suffix.len());
+    format!("{}{suffix}", &base[..length])
 }
 
-/// Command and skill names in the three forms in which people type them.
+/// Command and skill names in the three forms in which users type them.
 #[derive(Debug, Clone, Default)]
 struct CommandIndex {
     commands: HashMap<String, usize>,

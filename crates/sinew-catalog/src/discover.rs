@@ -1,8 +1,8 @@
-//! Walking one root: which folders hold a skill.
+//! Walking one root: which folders contain a skill.
 //!
 //! The walk looks at names and file types; it opens no skill file. It is bounded in depth, entries
 //! and folders, follows a link only where the root allows it, and visits a link's target once, so
-//! that no tree, however it is knotted, keeps it busy.
+//! that no tree, however tangled, can keep it busy.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -21,10 +21,10 @@ use crate::parallel;
 use crate::profile::{LinkPolicy, Tier};
 use crate::roots::{RootShape, SkillRoot};
 
-/// The one name a skill file has.
+/// The only name of a skill file.
 pub const SKILL_FILE: &str = "SKILL.md";
 
-/// The folder below a root where programs put the drafts they write.
+/// The folder below a root where programs write their drafts.
 const DRAFTS: &str = "auto";
 
 /// What counts as a skill, and how many are considered.
@@ -35,14 +35,14 @@ pub(crate) struct WalkRules {
     /// Accept single Markdown files.
     pub(crate) single_files: bool,
     pub(crate) max_candidates: usize,
-    /// Real paths that links may lead to.
+    /// Real paths that links may point to.
     pub(crate) link_targets: Vec<PathBuf>,
 }
 
 /// A file that may be a skill.
 #[derive(Debug, Clone)]
 pub(crate) struct DiscoveredSkill {
-    /// The skill's folder, as its root was named.
+    /// The skill's folder, with the root as it was named.
     pub(crate) dir: PathBuf,
     /// The skill's file.
     pub(crate) file: PathBuf,
@@ -50,9 +50,9 @@ pub(crate) struct DiscoveredSkill {
     pub(crate) relative: String,
     /// The folder's name, or the file's without `.md`.
     pub(crate) id: String,
-    /// Lies below `auto/`: made by a program from a run.
+    /// Whether it is below `auto/`: written by a program from a run.
     pub(crate) generated: bool,
-    /// Where all reading starts, and the folder below it.
+    /// The handle that reading starts from, and the folder below it.
     pub(crate) anchor: ReadAnchor,
     pub(crate) inside: PathBuf,
     pub(crate) file_name: String,
@@ -67,22 +67,22 @@ impl DiscoveredSkill {
     }
 }
 
-/// What a walk found.
+/// The result of a walk.
 #[derive(Debug, Default)]
 pub(crate) struct WalkResult {
     pub(crate) candidates: Vec<DiscoveredSkill>,
     pub(crate) reasons: Vec<Reason>,
-    /// The root is itself a skill; should it not load, these are the skills below it.
+    /// If the root is itself a skill: the skills below it, in case its own file does not load.
     pub(crate) below: Vec<DiscoveredSkill>,
     /// The folders whose entries were listed on the way.
     pub(crate) listed: Vec<Arc<FolderListing>>,
-    /// The links that were followed, and where they led.
+    /// The links that were followed, and their targets.
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// When the walk began.
     pub(crate) at_ms: u64,
 }
 
-/// Raw entries of one folder that are looked at.
+/// The maximum number of raw entries of one folder.
 fn raw_cap(max_candidates: usize) -> usize {
     max_candidates.max(max_candidates.saturating_mul(10).clamp(1_000, 10_000))
 }
@@ -92,7 +92,7 @@ pub(crate) fn walk(
     root: &SkillRoot,
     rules: &WalkRules,
     at_ms: u64,
-    kept: &CachedRecords,
+    saved: &CachedRecords,
 ) -> WalkResult {
     let mut found = WalkResult { at_ms, ..WalkResult::default() };
     let handle = match Dir::open_ambient_dir(&root.path, ambient_authority()) {
@@ -105,7 +105,7 @@ pub(crate) fn walk(
     let mut walk = RootWalker {
         root,
         rules,
-        kept,
+        saved,
         real_root: fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone()),
         seen_links: HashSet::new(),
         folders_left: rules.max_candidates.saturating_mul(6).max(6),
@@ -125,7 +125,7 @@ fn unopened(root: &SkillRoot, error: &io::Error) -> Reason {
     let (code, remedy) = match error.kind() {
         io::ErrorKind::NotFound => (ReasonCode::RootMissing, "create it to put skills there"),
         io::ErrorKind::NotADirectory => (ReasonCode::RootUnreadable, "it must be a folder"),
-        _ => (ReasonCode::RootUnreadable, "check who may read it"),
+        _ => (ReasonCode::RootUnreadable, "check its permissions"),
     };
     Reason::new(code, format!("{}: {error}", path_text(&root.path)))
         .source(&root.source)
@@ -133,7 +133,7 @@ fn unopened(root: &SkillRoot, error: &io::Error) -> Reason {
         .remedy(remedy)
 }
 
-/// Candidates in the order of their relative path, so that a cap leaves out the same ones always.
+/// Sorts candidates by relative path, so that a cap always leaves out the same ones.
 fn order(candidates: &mut [DiscoveredSkill]) {
     candidates.sort_by(|a, b| {
         crate::collate::compare(&a.relative, &b.relative).then_with(|| a.relative.cmp(&b.relative))
@@ -143,13 +143,13 @@ fn order(candidates: &mut [DiscoveredSkill]) {
 struct RootWalker<'a> {
     root: &'a SkillRoot,
     rules: &'a WalkRules,
-    /// Listings of an earlier process.
-    kept: &'a CachedRecords,
+    /// Listings saved by an earlier process.
+    saved: &'a CachedRecords,
     real_root: PathBuf,
     seen_links: HashSet<PathBuf>,
     folders_left: usize,
     entries_left: usize,
-    /// Entries that were not looked at.
+    /// The number of entries that were not examined.
     cut: usize,
     found: WalkResult,
 }
@@ -160,11 +160,11 @@ struct WalkFolder {
     anchor: ReadAnchor,
     /// Below the anchor; empty for the anchor itself.
     inside: PathBuf,
-    /// As its root was named.
+    /// The path, with the root as it was named.
     shown: PathBuf,
     relative: String,
     depth: usize,
-    /// The root itself, whose own file is judged before the walk.
+    /// Whether it is the root itself, whose own file is checked before the walk.
     is_top: bool,
     generated: bool,
 }
@@ -175,7 +175,7 @@ struct WalkChild<'a> {
     kind: FolderEntryKind,
 }
 
-/// What a look at a folder gave.
+/// The result of examining a folder.
 enum FolderView {
     Listing(io::Result<FolderListing>),
     /// Deeper than the walk goes: only whether something is left out there.
@@ -185,12 +185,12 @@ enum FolderView {
 }
 
 impl WalkFolder {
-    /// What an earlier process saw, if it is still the same.
-    fn cached_view(&self, kept: &CachedRecords) -> Option<FolderView> {
+    /// The listing of an earlier process, if it is still current.
+    fn cached_view(&self, saved: &CachedRecords) -> Option<FolderView> {
         let wake = |record: &[u8]| {
             FolderListing::from_record(record, &self.anchor, &self.inside, &self.shown)
         };
-        kept.with_record(&self.shown, wake).map(|listed| FolderView::Listing(Ok(listed)))
+        saved.with_record(&self.shown, wake).map(|listed| FolderView::Listing(Ok(listed)))
     }
 
     fn look(&self, max_depth: usize, at_ms: u64) -> FolderView {
@@ -201,13 +201,13 @@ impl WalkFolder {
         FolderView::Listing(FolderListing::of(&self.anchor, &self.inside, &self.shown, at_ms))
     }
 
-    /// A folder in this one.
+    /// A subfolder of this one.
     fn child(&self, name: &str) -> Self {
         let relative = match self.relative.as_str() {
             "" => name.to_owned(),
             parent => format!("{parent}/{name}"),
         };
-        // A `skills` folder directly below the root is the root, one step further down.
+        // A `skills` folder directly below the root counts as the root itself.
         let is_nested_root = self.relative.is_empty() && self.depth == 0 && name == "skills";
         Self {
             anchor: self.anchor.clone(),
@@ -216,12 +216,13 @@ impl WalkFolder {
             relative,
             depth: if is_nested_root { 0 } else { self.depth + 1 },
             is_top: false,
-            // Drafts that programs write lie below `auto`, whatever profile reads them.
+            // Drafts are below `auto` in every profile.
             generated: self.generated || self.relative == DRAFTS,
         }
     }
 
-    /// A file in this folder that may be a skill; `listed` is the folder, where it is the skill's own.
+    /// A file in this folder that may be a skill; `listed` is the folder if it belongs to the skill
+    /// alone.
     fn candidate(self, file_name: String, listed: Option<Arc<FolderListing>>) -> DiscoveredSkill {
         let id = self.shown.file_name().map(|name| name.to_string_lossy().into_owned());
         DiscoveredSkill {
@@ -263,7 +264,7 @@ impl RootWalker<'_> {
     fn root_skill(&mut self, top: WalkFolder, listed: FolderListing, handle: &Dir) {
         let listed = Arc::new(listed);
         self.found.listed.push(Arc::clone(&listed));
-        // Whether there are skills below matters too, should the root's own file break.
+        // The skills below matter too, in case the root's own file is broken.
         if handle.is_dir("skills") {
             let nested = WalkFolder {
                 inside: PathBuf::from("skills"),
@@ -280,10 +281,10 @@ impl RootWalker<'_> {
 
     fn look(&self, folder: &WalkFolder) -> FolderView {
         let look = || folder.look(self.root.max_depth, self.found.at_ms);
-        folder.cached_view(self.kept).unwrap_or_else(look)
+        folder.cached_view(self.saved).unwrap_or_else(look)
     }
 
-    /// One level after the other; the folders of a level are listed side by side.
+    /// One level after the other; the folders of a level are listed in parallel.
     fn breadth_first(&mut self, top: WalkFolder, look: FolderView) {
         let mut level = Vec::new();
         self.visit(top, look, &mut level);
@@ -300,7 +301,7 @@ impl RootWalker<'_> {
                 Reason::new(
                     ReasonCode::ScanTruncated,
                     format!(
-                        "{} entries of {} were not looked at",
+                        "{} entries of {} were not examined",
                         self.cut,
                         path_text(&self.root.path)
                     ),
@@ -320,7 +321,7 @@ impl RootWalker<'_> {
                         format!("the folder cannot be listed: {error}"),
                     )
                     .path(path_text(&folder.shown))
-                    .remedy("check who may read it"),
+                    .remedy("check its permissions"),
                 );
                 return;
             }
@@ -379,7 +380,7 @@ impl RootWalker<'_> {
             .map(|child| WalkChild { name: child.name.to_string_lossy(), kind: child.kind })
             .filter(|child| !child.name.starts_with('.') && child.name != "node_modules")
             .collect();
-        // Folders first: where a cap bites, a heap of files does not push out the skills among them.
+        // Folders first, so that under a cap a heap of files does not push out skills.
         let is_file = |child: &WalkChild<'_>| matches!(child.kind, FolderEntryKind::File);
         children
             .sort_by(|a, b| (is_file(a), a.name.as_bytes()).cmp(&(is_file(b), b.name.as_bytes())));
@@ -397,7 +398,7 @@ impl RootWalker<'_> {
             Ok(_) => return None,
             Err(error) => {
                 self.report(
-                    Reason::new(ReasonCode::Unreadable, format!("the link leads nowhere: {error}"))
+                    Reason::new(ReasonCode::Unreadable, format!("the link is broken: {error}"))
                         .severity(sinew_settings::ReasonSeverity::Warn)
                         .path(path_text(&link))
                         .remedy("correct or remove the link"),
@@ -411,7 +412,7 @@ impl RootWalker<'_> {
                 _ => ReasonCode::SymlinkEscape,
             };
             self.report(
-                Reason::new(code, format!("the link leads to {}", path_text(&target)))
+                Reason::new(code, format!("the link points to {}", path_text(&target)))
                     .path(path_text(&link))
                     .remedy(format!(
                         "add {} to skills.load.allowSymlinkTargets, or copy the folder here",
@@ -426,7 +427,7 @@ impl RootWalker<'_> {
         }
         if !self.seen_links.insert(target.clone()) {
             self.report(
-                Reason::new(ReasonCode::Shadowed, "another link leads to the same folder")
+                Reason::new(ReasonCode::Shadowed, "another link points to the same folder")
                     .path(path_text(&link)),
             );
             return None;
@@ -439,7 +440,7 @@ impl RootWalker<'_> {
         })
     }
 
-    /// Whether the walk comes past a folder by itself, so that a link to it is only an alias.
+    /// Whether the walk reaches a folder anyway, so that a link to it is only an alias.
     fn is_walked_anyway(&self, target: &Path) -> bool {
         let Ok(inside) = target.strip_prefix(&self.real_root) else { return false };
         inside.components().all(|part| {
@@ -482,7 +483,7 @@ impl RootWalker<'_> {
         self.report(
             Reason::new(
                 ReasonCode::DepthCapped,
-                format!("the skill lies more than {} folders deep", self.root.max_depth),
+                format!("the skill is more than {} folders deep", self.root.max_depth),
             )
             .path(path_text(&folder.shown))
             .remedy("move it up, or raise skills.load.maxDepth"),

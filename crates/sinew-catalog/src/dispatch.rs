@@ -1,8 +1,9 @@
-//! What a message asks for, resolved for a host: a command for the model, a text, a tool, or nothing.
+//! What a message asks for, resolved for a host: a command for the model, a text, a tool, or
+//! nothing.
 //!
-//! sinew resolves and authorises; the host makes the call. **Must never happen here:** a dispatch that
-//! nobody resolved, a tool that this caller may not use, arguments that are split, quoted or expanded.
-//! Arguments reach a shell only if the host's own tool puts them there.
+//! sinew resolves and authorises; the host makes the call. **Must never happen here:** a dispatch
+//! that was not resolved, a tool that this caller may not use, arguments that are split, quoted or
+//! expanded. Arguments reach a shell only if the host's own tool passes them to one.
 
 use serde::Serialize;
 use sinew_settings::{Reason, ReasonCode};
@@ -12,14 +13,14 @@ use crate::commands::{
 };
 use crate::references::{self, ExpandedMessage};
 
-/// Longer arguments are a file, not a command line.
+/// Longer arguments belong in a file, not on a command line.
 pub const MAX_ARGUMENTS: usize = 16 * 1024;
 
-/// What a message comes to.
+/// The result of resolving a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum MessageResolution {
-    /// An ordinary message for the model, the skills it names put before it.
+    /// An ordinary message for the model, with the skills it names listed before it.
     Message {
         /// The message, expanded.
         #[serde(flatten)]
@@ -29,27 +30,27 @@ pub enum MessageResolution {
     Skill {
         /// The command.
         command: CommandRef,
-        /// What stands after it.
+        /// The text after it.
         #[serde(skip_serializing_if = "Option::is_none")]
         arguments: Option<String>,
         /// What the model gets.
         body: String,
     },
-    /// A plain command: its text, with the arguments in their place.
+    /// A plain command: its text, with the arguments filled in.
     Prompt {
         /// The command.
         command: CommandRef,
         /// What the model gets.
         body: String,
     },
-    /// A command for a tool; the model is not asked.
+    /// A command for a tool; the model is not involved.
     Dispatch {
         /// The command.
         command: CommandRef,
         /// The call that the host makes.
         dispatch: DispatchCall,
     },
-    /// Neither the model nor a tool gets it.
+    /// Passed to neither the model nor a tool.
     Refused {
         /// The command.
         command: CommandRef,
@@ -83,7 +84,7 @@ pub struct DispatchCall {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DispatchPayload {
-    /// What was typed after the command, trimmed at both ends and otherwise every byte of it.
+    /// The text after the command, trimmed at both ends and otherwise unchanged.
     pub command: String,
     /// The slash command.
     pub command_name: String,
@@ -91,7 +92,7 @@ pub struct DispatchPayload {
     pub skill_name: String,
 }
 
-/// Resolves a message for a caller who may use `tools`, and no others.
+/// Resolves a message for a caller who may use only `tools`.
 pub fn resolve_message(
     message: &str,
     commands: &SlashCommands,
@@ -124,7 +125,7 @@ pub fn resolve_message(
     }
 }
 
-/// A skill that the guard holds back answers as such, whatever the agent's list says.
+/// A skill that the guard holds back is reported as such, whatever the agent's list says.
 fn unavailable(command: &CommandSpec) -> Reason {
     if command.trust == CommandTrust::Held {
         return not_trusted(command);
@@ -172,9 +173,9 @@ fn dispatch(command: &CommandSpec, arguments: String, tools: &[String]) -> Messa
 }
 
 fn not_trusted(command: &CommandSpec) -> Reason {
-    let detail = format!("nobody has reviewed {}, so it reaches no tool", command.skill_name);
+    let detail = format!("{} is not reviewed, so it cannot call a tool", command.skill_name);
     Reason::new(ReasonCode::DispatchNotTrusted, detail)
-        .remedy("`sinew scan` shows what it holds; review it first")
+        .remedy("review it first; `sinew scan` shows what it contains")
 }
 
 fn refused(command: &CommandSpec, reason: Reason) -> MessageResolution {

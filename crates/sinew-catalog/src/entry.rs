@@ -10,7 +10,7 @@ use sinew_skill::{InstallSpec, RepairRecord, Skill};
 use crate::profile::Tier;
 use crate::scan::ScanSummary;
 
-/// The one word people see.
+/// The overall state that users see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryState {
@@ -31,7 +31,7 @@ pub enum EntryState {
 }
 
 impl EntryState {
-    /// The word itself.
+    /// The name that records and messages use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ready => "ready",
@@ -45,17 +45,17 @@ impl EntryState {
     }
 }
 
-/// What a skill asks for, or what of it is missing.
+/// What a skill requires, or which of those requirements are missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SkillRequirements {
-    /// Programs, all of them.
+    /// Programs, all of them required.
     pub bins: Vec<String>,
-    /// Programs, at least one.
+    /// Programs, at least one of them required.
     pub any_bins: Vec<String>,
-    /// Environment variables, all of them.
+    /// Environment variables, all of them required.
     pub env: Vec<String>,
-    /// Environment variables, at least one.
+    /// Environment variables, at least one of them required.
     pub any_env: Vec<String>,
     /// Configuration paths.
     pub config: Vec<String>,
@@ -64,7 +64,7 @@ pub struct SkillRequirements {
 }
 
 impl SkillRequirements {
-    /// Whether there is nothing in it.
+    /// Whether there are no requirements.
     pub fn is_empty(&self) -> bool {
         [&self.bins, &self.any_bins, &self.env, &self.any_env, &self.config, &self.os]
             .iter()
@@ -72,7 +72,7 @@ impl SkillRequirements {
     }
 }
 
-/// Where requirements were found, when that is not this machine.
+/// Where requirements were found, if not on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RequirementOrigin {
@@ -89,17 +89,17 @@ pub struct ConfigPathCheck {
     pub satisfied: bool,
 }
 
-/// A skill that was found, and what became of it.
+/// A skill that was found, and what was decided about it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CatalogEntry {
     /// The identifier and merge key; a broken skill has its folder's name.
     pub name: String,
-    /// The name for people.
+    /// The display name.
     pub display_name: String,
     /// What it is for.
     pub description: String,
-    /// The one word people see.
+    /// The overall state.
     pub state: EntryState,
     /// Whether it passes the gate.
     pub eligible: bool,
@@ -119,7 +119,7 @@ pub struct CatalogEntry {
     pub skill_key: String,
     /// The variable that receives the configured API key.
     pub primary_env: Option<String>,
-    /// A picture for lists.
+    /// An emoji for lists.
     pub emoji: Option<String>,
     /// Where to read more.
     pub homepage: Option<String>,
@@ -133,40 +133,40 @@ pub struct CatalogEntry {
     pub blocked_by_agent_filter: bool,
     /// For another operating system.
     pub platform_incompatible: bool,
-    /// The model sees it.
+    /// Whether the model sees it.
     pub model_visible: bool,
-    /// People may call it.
+    /// Whether users may call it.
     pub user_invocable: bool,
-    /// It is a slash command now.
+    /// Whether it has a slash command now.
     pub command_visible: bool,
     /// That command.
     pub command_name: Option<String>,
-    /// What it asks for.
+    /// What it requires.
     pub requirements: SkillRequirements,
-    /// What of that is missing.
+    /// Which of those requirements are missing.
     pub missing: SkillRequirements,
-    /// Each configuration path it asks for.
+    /// Each configuration path it requires.
     pub config_checks: Vec<ConfigPathCheck>,
-    /// How to get what is missing.
+    /// How to install what is missing.
     pub install: Vec<InstallSpec>,
-    /// Whether a person or a registry with review vouches for it; what comes straight from the net
-    /// is used with care until somebody does.
+    /// Whether a person or a reviewing registry vouches for it; a skill straight from the network
+    /// is treated with care until someone does.
     pub reviewed: bool,
-    /// Where what it asks for was found, when that is not this machine.
+    /// Where its requirements were found, if not on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<RequirementOrigin>,
-    /// Made by a program from a run.
+    /// Written by a program from a run.
     pub generated: bool,
     /// SHA-256 of the file.
     pub content_hash: String,
-    /// Fields that were put right while reading.
+    /// Fields that were repaired while reading.
     pub repairs: Vec<RepairRecord>,
-    /// Everything worth knowing, the primary reason first among those of the gate.
+    /// Everything worth knowing; among the gate's reasons, the primary one comes first.
     pub reasons: Vec<Reason>,
-    /// What the guard says of its files, where it was asked.
+    /// The guard's verdict on its files, if they were scanned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scan: Option<ScanSummary>,
-    /// Why the guard holds it back, until the gate has taken note.
+    /// Why the guard holds it back, until the gate has recorded it.
     #[serde(skip)]
     pub(crate) blocked: Option<Reason>,
     /// The skill itself, unless it is broken.
@@ -186,7 +186,7 @@ impl CatalogEntry {
         self.eligible
     }
 
-    /// The reason that decides, if something does.
+    /// The reason that decides its state, if there is one.
     pub fn primary_reason(&self) -> Option<&Reason> {
         let stage = match self.state {
             EntryState::Ready => return None,

@@ -8,7 +8,7 @@ use sinew_settings::{Reason, ReasonCode};
 use crate::catalog::CatalogRequest;
 use crate::entry::{CatalogEntry, EntryState};
 
-/// An agent's list, read.
+/// An agent's list, parsed.
 #[derive(Debug)]
 pub(crate) struct AgentFilter<'a>(&'a [String]);
 
@@ -17,8 +17,7 @@ impl<'a> AgentFilter<'a> {
         Self(names)
     }
 
-    /// Whether the list lets the skill through. Denials win; a list of denials alone allows the
-    /// rest.
+    /// Whether the list allows the skill. Denials win; a list of only denials allows the rest.
     pub(crate) fn allows(&self, entry: &CatalogEntry) -> bool {
         let matches = |pattern: &str| {
             matches_name(pattern, &entry.name) || matches_name(pattern, &entry.skill_key)
@@ -53,7 +52,7 @@ impl<'a> AgentFilter<'a> {
     }
 }
 
-/// Exact, or up to a trailing `*`.
+/// An exact name, or a prefix before a trailing `*`.
 fn matches_name(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => name.starts_with(prefix),
@@ -107,11 +106,12 @@ pub(crate) fn apply(
         if skill.invocation.disable_model_invocation {
             entry.note(Reason::new(
                 ReasonCode::ModelInvocationDisabled,
-                "its author keeps it from the model",
+                "its author hides it from the model",
             ));
         }
         if !entry.user_invocable {
-            entry.note(Reason::new(ReasonCode::NotUserInvocable, "its author made it no command"));
+            entry
+                .note(Reason::new(ReasonCode::NotUserInvocable, "its author disabled its command"));
         }
     }
     names.map(<[String]>::to_vec)

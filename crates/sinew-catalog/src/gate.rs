@@ -1,7 +1,7 @@
 //! The gate: what this machine and this configuration allow.
 //!
 //! Every check runs and every failure is recorded, in one fixed order; the first is the primary
-//! reason. `always: true` skips the checks of requirements and nothing else.
+//! reason. `always: true` skips only the checks of requirements.
 
 use sinew_settings::{Environment, Reason, ReasonCode, platform_alias};
 use sinew_skill::{MetadataHealth, Skill, SkillMetadata};
@@ -14,14 +14,14 @@ use crate::profile::Tier;
 use crate::remote::RemoteMachines;
 use crate::tools;
 
-/// What the gate looks at beside the skill.
+/// What the gate checks besides the skill.
 pub(crate) struct EligibilityGate<'a> {
     pub(crate) config: &'a Config,
     pub(crate) env: &'a Environment,
     pub(crate) bins: ProgramLookup<'a>,
     /// What connected machines have.
     pub(crate) remote: &'a RemoteMachines,
-    /// Absolute program paths are accepted.
+    /// Whether absolute program paths are accepted.
     pub(crate) openpocket: bool,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct GateDecision {
     pub(crate) disabled: bool,
     pub(crate) blocked_by_allowlist: bool,
     pub(crate) platform_incompatible: bool,
-    /// Something was found on another machine only.
+    /// Set if a requirement is met only on another machine.
     pub(crate) via: Option<RequirementOrigin>,
 }
 
@@ -44,13 +44,13 @@ impl GateDecision {
     }
 }
 
-/// The skill and where it came from.
+/// The skill and its source.
 pub(crate) struct GateSubject<'a> {
     pub(crate) skill: &'a Skill,
     pub(crate) key: &'a str,
     pub(crate) tier: Tier,
     pub(crate) generated: bool,
-    /// The session forces it on: `enabled: false` does not count.
+    /// The session forces it on: `enabled: false` is ignored.
     pub(crate) forced_on: bool,
 }
 
@@ -80,7 +80,7 @@ impl EligibilityGate<'_> {
             decision.reasons.push(
                 Reason::new(
                     ReasonCode::MetadataInvalid,
-                    "its requirements cannot be read, so it stays closed",
+                    "its requirements cannot be read, so it is not used",
                 )
                 .remedy("correct the metadata, or set skills.load.tolerateBadMetadata"),
             );
@@ -91,7 +91,7 @@ impl EligibilityGate<'_> {
             decision.reasons.push(
                 Reason::new(
                     ReasonCode::DraftUnreviewed,
-                    "a program wrote it and nobody has reviewed it",
+                    "a program wrote it, and it is not reviewed",
                 )
                 .remedy(format!(
                     "read it, then set skills.entries.{}.enabled to true",
@@ -133,12 +133,14 @@ impl EligibilityGate<'_> {
         }
     }
 
-    /// What keeps a secret from being read; commands are only tried when they are needed.
+    /// Why a secret cannot be read; commands are only run when they are needed.
     fn unavailable(&self, secret: &SecretSetting) -> Option<String> {
         let SecretSetting::Reference { source, id } = secret else { return None };
         match source.as_str() {
             "env" if self.env.var(id).is_none() => Some(format!("the variable {id} is not set")),
-            "file" if !self.env.expand_home(id).is_file() => Some(format!("there is no file {id}")),
+            "file" if !self.env.expand_home(id).is_file() => {
+                Some(format!("the file {id} does not exist"))
+            }
             "env" | "file" | "exec" | "command" => None,
             other => Some(format!("{other} is not a source of secrets")),
         }
@@ -173,7 +175,7 @@ impl EligibilityGate<'_> {
             decision.reasons.push(
                 Reason::new(
                     ReasonCode::OsMismatch,
-                    format!("it is for {}, and this is {}", os.join(", "), self.env.os),
+                    format!("it is for {}, but this is {}", os.join(", "), self.env.os),
                 )
                 .remedy("use it on another machine"),
             );
@@ -271,7 +273,7 @@ impl EligibilityGate<'_> {
             os: &self.env.os,
             prefer_brew: self.config.install.prefer_brew,
             has: &|program| self.bins.has(program),
-            // Whether `sudo` is needed is asked when something is installed; here it is a hint.
+            // Whether `sudo` is needed is checked at installation; here it is only a hint.
             setup: InstallerSetup { node: self.config.install.node_manager, root: false },
         };
         install::remedy_for_program(bin, &metadata.os, &metadata.install, &offer)

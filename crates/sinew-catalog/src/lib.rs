@@ -1,4 +1,4 @@
-//! The catalog: every skill that was found, and what became of it.
+//! The catalog: every skill that was found, and what was decided about it.
 //!
 //! A [`Catalog`] is built from the roots of a [`Profile`] and never fails as a whole: a file that
 //! cannot be read becomes an entry with a [`Reason`](sinew_settings::Reason), so that a list can show
@@ -37,8 +37,8 @@
 //! ```
 //!
 //! **Invariant:** this crate reads skill folders and nothing else. The environment, the clock and
-//! the configuration arrive from outside. **Left out on purpose:** ranking by meaning
-//! (`sinew-route`), and writing anything.
+//! the configuration are passed in. **Left out on purpose:** ranking by meaning (`sinew-route`),
+//! and writing anything.
 
 mod bins;
 mod catalog;

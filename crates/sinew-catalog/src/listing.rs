@@ -1,7 +1,8 @@
-//! What a folder held when it was looked at, and whether it still does.
+//! The entries of a folder when it was listed, and whether they are still current.
 //!
-//! Every skill's folder is listed once: the names say whether it is a skill, what else the guard has
-//! to see, and, together with the folder's stamp, whether a later look would find anything new.
+//! Every skill's folder is listed once: the names show whether it is a skill, what else the guard
+//! has to scan, and, together with the folder's stamp, whether listing it again would give anything
+//! new.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -17,16 +18,16 @@ use sinew_guard::containment::{self, FileStamp};
 
 use crate::discover::SKILL_FILE;
 
-/// However large a folder is, more names than this are not even read.
+/// The maximum number of names read of one folder.
 const MAX_NAMES: usize = 1_000_000;
 
-/// Files of one skill that are asked about before a remembered answer counts.
+/// Files of one skill that are checked before a cached answer is used.
 pub(crate) const MAX_SURVEYED: usize = 1_000;
 
 /// Where reading starts: the root's own handle, or the target of a link.
 ///
 /// A target is opened for each use. Libraries made of links are common, and a handle for each of
-/// their skills would use up what a process may open.
+/// their skills would exhaust the limit of open files.
 #[derive(Debug, Clone)]
 pub(crate) enum ReadAnchor {
     Root(Arc<Dir>),
@@ -42,22 +43,22 @@ impl ReadAnchor {
         }
     }
 
-    /// What something below looks like now.
+    /// The current stamp of something below.
     pub(crate) fn stamp(&self, inside: &Path) -> io::Result<FileStamp> {
         self.with(|dir| containment::stamp_of(dir, or_itself(inside)))
     }
 }
 
-/// A path below an anchor as the system wants it: the anchor itself has a name too.
+/// A path below an anchor as the system needs it: `.` for the anchor itself.
 fn or_itself(inside: &Path) -> &Path {
     if inside.as_os_str().is_empty() { Path::new(".") } else { inside }
 }
 
-/// File systems keep time in steps; the coarsest that matter, FAT and old NFS, in steps of 2 s.
+/// File systems store time in steps; the coarsest that matter, FAT and old NFS, in steps of 2 s.
 const CLOCK_SLACK: Duration = Duration::from_secs(2);
 
-/// Whether something had been as it was for long enough when it was looked at: a change right after
-/// the look could otherwise carry the same time and never be seen.
+/// Whether the last change was long enough before the check: a change right after the check could
+/// otherwise have the same time and stay unnoticed.
 pub(crate) fn is_settled(stamp: &FileStamp, looked_at_ms: u64) -> bool {
     let modified = stamp.modified.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     modified.is_some_and(|time| time + CLOCK_SLACK < Duration::from_millis(looked_at_ms))
@@ -70,14 +71,14 @@ pub(crate) struct FolderEntry {
     pub(crate) kind: FolderEntryKind,
 }
 
-/// A folder that was listed, and what it looked like just before.
+/// A folder that was listed, and its stamp from just before.
 #[derive(Debug)]
 pub(crate) struct FolderListing {
     pub(crate) anchor: ReadAnchor,
     pub(crate) inside: PathBuf,
     pub(crate) stamp: FileStamp,
     pub(crate) at_ms: u64,
-    /// As its root was named.
+    /// The path, with the root as it was named.
     pub(crate) shown: PathBuf,
     /// Every entry, in the order of the system.
     pub(crate) children: Vec<FolderEntry>,
@@ -104,7 +105,7 @@ impl FolderListing {
         Ok(Self { anchor, inside, stamp, at_ms, shown: shown.to_path_buf(), children })
     }
 
-    /// Whether an entry of exactly that name is there.
+    /// Whether an entry of exactly that name exists.
     pub(crate) fn holds(&self, name: &str) -> bool {
         self.children.iter().any(|child| child.name == OsStr::new(name))
     }
@@ -115,13 +116,13 @@ impl FolderListing {
         there.is_ok_and(|there| there.id == self.stamp.id)
     }
 
-    /// Whether the same listing would come out again.
+    /// Whether listing it again would give the same.
     pub(crate) fn is_unchanged(&self) -> bool {
         is_settled(&self.stamp, self.at_ms)
             && self.anchor.stamp(&self.inside).is_ok_and(|now| now == self.stamp)
     }
 
-    /// Whether both looks saw the same folder in the same state.
+    /// Whether both listings saw the same folder in the same state.
     pub(crate) fn is_same_as(&self, earlier: &Self) -> bool {
         is_settled(&earlier.stamp, earlier.at_ms) && self.stamp == earlier.stamp
     }

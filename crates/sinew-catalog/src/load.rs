@@ -1,4 +1,4 @@
-//! Reading candidates: each file opened once, checked on its handle, and remembered.
+//! Reading candidates: each file is opened once, checked on its handle, and cached.
 
 use std::collections::HashMap;
 use std::fs;
@@ -22,17 +22,17 @@ use crate::scan::{ScanGate, ScanJudgement};
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LoadRules<'a> {
     pub(crate) dialect: SkillDialect,
-    /// The guard; `None` loads unseen.
+    /// The guard; `None` loads without a scan.
     pub(crate) scan: Option<&'a ScanGate>,
     pub(crate) now_ms: u64,
     pub(crate) tier: Tier,
     pub(crate) links: LinkPolicy,
     pub(crate) max_bytes: u64,
-    /// Reject what does not pass OpenPocket's strict rules.
+    /// Whether to reject files that do not pass OpenPocket's strict rules.
     pub(crate) strict: bool,
 }
 
-/// A candidate's file, read.
+/// A candidate's file after reading.
 #[derive(Debug)]
 pub(crate) struct LoadedSkillFile {
     pub(crate) stamp: Option<FileStamp>,
@@ -42,11 +42,11 @@ pub(crate) struct LoadedSkillFile {
     pub(crate) skill: Option<Arc<Skill>>,
     pub(crate) hash: String,
     pub(crate) reasons: Vec<Reason>,
-    /// Where it was installed from, where a client left a note.
+    /// Where it was installed from, if a client left a note.
     pub(crate) origin: Option<InstallOrigin>,
-    /// What the guard says of it.
+    /// The guard's judgement.
     pub(crate) judgement: Option<ScanJudgement>,
-    /// Where the file lies; `None` where it could not be opened.
+    /// The location of the file; `None` if it could not be opened.
     pub(crate) place: Option<(ReadAnchor, PathBuf)>,
     pub(crate) folder: Option<Arc<FolderListing>>,
     pub(crate) read_at_ms: u64,
@@ -56,9 +56,9 @@ pub(crate) struct LoadedSkillFile {
 #[derive(Debug, Default)]
 pub(crate) struct SkillFileCache {
     read: Mutex<HashMap<PathBuf, Arc<LoadedSkillFile>>>,
-    /// What an earlier process read.
-    pub(crate) kept: CachedRecords,
-    /// Whether something was read that is worth keeping.
+    /// Files read by an earlier process.
+    pub(crate) saved: CachedRecords,
+    /// Whether something was read that is worth saving.
     pub(crate) learned: AtomicBool,
 }
 
@@ -84,14 +84,14 @@ impl SkillFileCache {
         loaded
     }
 
-    /// Forgets what lies below a folder, for changes that leave the skill file itself alone.
+    /// Drops what was cached below a folder, for changes that leave the skill file itself alone.
     pub(crate) fn forget_below(&self, folder: &Path) {
         let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         cache.retain(|path, _| !path.starts_with(folder));
-        self.kept.forget_below(folder);
+        self.saved.forget_below(folder);
     }
 
-    /// The file as this process or an earlier one read it, if it is still the same.
+    /// The file as this process or an earlier one read it, if it is unchanged.
     fn known(
         &self,
         candidate: &DiscoveredSkill,
@@ -102,7 +102,7 @@ impl SkillFileCache {
         drop(read);
         known.filter(|known| known.is_fresh(candidate, rules)).or_else(|| {
             let wake = |record: &[u8]| LoadedSkillFile::from_record(record, candidate, rules);
-            self.kept.with_record(&candidate.file, wake).map(Arc::new)
+            self.saved.with_record(&candidate.file, wake).map(Arc::new)
         })
     }
 
@@ -123,12 +123,12 @@ impl SkillFileCache {
     pub(crate) fn records(&self) -> Vec<CacheRecord> {
         let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let now = read.iter().filter_map(|(path, file)| Some((path.clone(), file.to_record()?)));
-        self.kept.merged_records(now.collect())
+        self.saved.merged_records(now.collect())
     }
 }
 
 impl LoadedSkillFile {
-    /// Whether reading the candidate would give the same again.
+    /// Whether reading the candidate again would give the same.
     pub(crate) fn is_fresh(&self, candidate: &DiscoveredSkill, rules: LoadRules<'_>) -> bool {
         let same_folder = match (&candidate.folder, &self.folder) {
             (Some(now), Some(then)) => now.is_same_as(then),
@@ -141,8 +141,8 @@ impl LoadedSkillFile {
             && self.is_unchanged()
     }
 
-    /// Whether the file, and everything below its folder that was scanned with it, is as it was. A
-    /// folder that gained or lost an entry is for the walk to see.
+    /// Whether the file, and everything below its folder that was scanned with it, is unchanged.
+    /// The walk notices folders that gained or lost an entry.
     pub(crate) fn is_unchanged(&self) -> bool {
         let Some((anchor, inside)) = &self.place else { return false };
         self.stamp.is_some_and(|stamp| is_settled(&stamp, self.read_at_ms))
@@ -150,7 +150,7 @@ impl LoadedSkillFile {
             && self.judgement.as_ref().is_none_or(|judgement| judgement.survey.is_unchanged(anchor))
     }
 
-    /// A file that was opened, and may be asked about again.
+    /// A file that was opened and can be checked again.
     fn seen(
         candidate: &DiscoveredSkill,
         stamp: FileStamp,
@@ -222,7 +222,7 @@ fn load(candidate: &DiscoveredSkill, rules: LoadRules<'_>, bytes: &mut Vec<u8>) 
         Some(gate) if skill.is_some() => Some(gate.judge(candidate, &hash, rules.now_ms)),
         _ => None,
     };
-    // A folder that was looked at and holds nothing else needs no second question.
+    // A folder that is known to contain nothing else needs no second check.
     let may_have_note = judgement.as_ref().is_none_or(|judgement| !judgement.survey.is_lone);
     LoadedSkillFile {
         skill: skill.map(Arc::new),
@@ -249,7 +249,7 @@ fn open(candidate: &DiscoveredSkill, rules: LoadRules<'_>) -> Result<OpenFile, R
     if opened.links > 1 && rules.tier != Tier::Bundled && !is_in_read_only_store(candidate) {
         return Err(Reason::new(
             ReasonCode::HardLink,
-            format!("the file has {} names; it may change from outside", opened.links),
+            format!("the file has {} hard links; it can be changed from outside", opened.links),
         )
         .remedy("copy the file instead of linking it"));
     }
@@ -261,12 +261,12 @@ fn open_inside(candidate: &DiscoveredSkill, path: &Path) -> Result<OpenFile, Fil
     opened.unwrap_or_else(|error| Err(FileOpenError::Io(error)))
 }
 
-/// Nix shares equal files of its store through hard links; nobody writes there.
+/// Nix shares equal files of its store through hard links; that store is read-only.
 fn is_in_read_only_store(candidate: &DiscoveredSkill) -> bool {
     fs::canonicalize(&candidate.file).is_ok_and(|real| real.starts_with("/nix/store"))
 }
 
-/// A linked skill file is read only where the link stays inside the skill's own folder.
+/// A linked skill file is read only if the link stays inside the skill's own folder.
 fn open_link(candidate: &DiscoveredSkill, rules: LoadRules<'_>) -> Result<OpenFile, Reason> {
     let escape = |to: String| {
         let code = match rules.tier {
@@ -289,7 +289,7 @@ fn open_link(candidate: &DiscoveredSkill, rules: LoadRules<'_>) -> Result<OpenFi
 
 fn unreadable(detail: &str) -> Reason {
     Reason::new(ReasonCode::Unreadable, format!("the file cannot be read: {detail}"))
-        .remedy("check that the file exists and who may read it")
+        .remedy("check that the file exists and can be read")
 }
 
 fn strict_reason(candidate: &DiscoveredSkill, bytes: &[u8]) -> Option<Reason> {
@@ -308,14 +308,14 @@ fn strict_reason(candidate: &DiscoveredSkill, bytes: &[u8]) -> Option<Reason> {
 pub(crate) struct InstallOrigin {
     /// The slug it was installed under.
     pub(crate) slug: Option<String>,
-    /// Whether somebody reviewed it on its way here.
+    /// Whether its source reviews skills.
     pub(crate) vouched: bool,
 }
 
-/// A note larger than this is none of ours.
+/// A larger file is not a note of ours.
 const MAX_ORIGIN: u64 = 16 * 1024;
 
-/// Sources that nobody reviews between an author and this machine.
+/// Sources without a review between the author and this machine.
 const UNREVIEWED: &[&str] = &["git", "github", "url", "skills-sh", "well-known"];
 
 fn origin(candidate: &DiscoveredSkill) -> Option<InstallOrigin> {

@@ -1,12 +1,12 @@
-//! Where a skill lies, written short: `~/…` instead of the home folder.
+//! Locations of skills, written short: `~/…` instead of the home folder.
 //!
-//! **Invariant:** a short location expands back to the same file for whoever reads the prompt;
-//! where that is not certain, the path stays absolute. Nothing here touches the disk: real paths
-//! arrive in [`HomeFolders`].
+//! **Invariant:** a short location expands back to the same file for the reader of the prompt; if
+//! that is not certain, the path stays absolute. Nothing here touches the disk: real paths are
+//! passed in as [`HomeFolders`].
 
 use std::borrow::Cow;
 
-/// A container mounts its data here and calls it home; a reader outside has no such folder.
+/// A container mounts its data here as its home; a reader outside has no such folder.
 const CONTAINER_HOME: &str = "/data";
 
 /// How paths are written on the machine that holds the skills.
@@ -19,21 +19,21 @@ pub enum PathStyle {
     Windows,
 }
 
-/// A home folder and what it really is once links are followed.
+/// A home folder and its real path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HomeFolder {
     /// The folder as it is configured.
     pub path: String,
-    /// The same folder without links, where the caller could tell.
+    /// The same folder with links resolved, if the caller knows it.
     pub real: Option<String>,
 }
 
-/// The home folders that a path may lie in, and the one that `~` means to the reader.
+/// The home folders that a path may be in, and the one that `~` means to the reader.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HomeFolders {
-    /// What the environment calls home.
+    /// The home folder according to the environment.
     pub effective: Option<HomeFolder>,
-    /// What the operating system calls home.
+    /// The home folder according to the operating system.
     pub native: Option<HomeFolder>,
     /// What `~` means to the agent that reads the prompt; without it nothing is shortened.
     pub reader: Option<HomeFolder>,
@@ -42,7 +42,7 @@ pub struct HomeFolders {
 }
 
 impl HomeFolders {
-    /// One home, the same for everybody.
+    /// One home folder for everything.
     pub fn single(path: impl Into<String>) -> Self {
         let home = HomeFolder { path: path.into(), real: None };
         Self { effective: Some(home.clone()), reader: Some(home), ..Self::default() }
@@ -58,7 +58,7 @@ impl HomeFolders {
         }
     }
 
-    /// The path that a location from a prompt means; `None` for a relative one.
+    /// The path that a location from a prompt stands for; `None` for a relative one.
     pub fn expand<'p>(&self, location: &'p str) -> Option<Cow<'p, str>> {
         let slashed = self.slashed(location);
         if slashed == "~" || slashed.starts_with("~/") {
@@ -69,7 +69,7 @@ impl HomeFolders {
         self.is_absolute(&slashed).then_some(slashed)
     }
 
-    /// As [`Self::expand`], for profiles that leave out the `~` (`.openpocket/skills/…`).
+    /// Like [`Self::expand`], for profiles that leave out the `~` (`.openpocket/skills/…`).
     pub fn expand_home_relative<'p>(&self, location: &'p str) -> Option<Cow<'p, str>> {
         self.expand(location).or_else(|| {
             let home = self.slashed(&self.reader.as_ref()?.path).into_owned();
@@ -78,7 +78,8 @@ impl HomeFolders {
         })
     }
 
-    /// Whether `path` lies inside one of `roots`, judged by its text: a `..` is never inside.
+    /// Whether `path` is inside one of `roots`, judged by its text: a path with `..` is never
+    /// inside.
     pub fn is_inside<'r>(&self, path: &str, roots: impl IntoIterator<Item = &'r str>) -> bool {
         let path = self.slashed(path);
         !has_parent_segment(&path)
@@ -104,14 +105,14 @@ impl HomeFolders {
         })
     }
 
-    /// Two homes are one folder when any two of their names agree.
+    /// Two home folders are the same if any of their paths are equal.
     fn is_same(&self, a: &HomeFolder, b: &HomeFolder) -> bool {
         let real = |home: &HomeFolder| home.real.clone().unwrap_or_else(|| home.path.clone());
         let (a, b) = (real(a), real(b));
         self.equal(self.slashed(&a).trim_end_matches('/'), self.slashed(&b).trim_end_matches('/'))
     }
 
-    /// What follows `prefix` in `path`, where it ends at a segment.
+    /// The rest of `path` after `prefix`, if the prefix ends at a segment.
     fn below<'p>(&self, path: &'p str, prefix: &str) -> Option<&'p str> {
         let prefix = prefix.trim_end_matches('/');
         if prefix.is_empty() || !self.equal(path.get(..prefix.len())?, prefix) {
@@ -147,7 +148,7 @@ impl HomeFolders {
     }
 }
 
-/// `..` after a link means another place than its text says.
+/// After a link, `..` is not the folder that the text suggests.
 fn has_parent_segment(path: &str) -> bool {
     path.split('/').any(|segment| segment == "..")
 }

@@ -1,4 +1,4 @@
-//! Finding a skill by what a person typed.
+//! Finding a skill by what the user typed.
 
 use sinew_settings::nearest;
 use sinew_skill::names::index_name;
@@ -6,18 +6,18 @@ use sinew_skill::names::index_name;
 use crate::catalog::Catalog;
 use crate::entry::CatalogEntry;
 
-/// Why a look-up gave no skill.
+/// Why a look-up found no skill.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SkillLookupError {
-    /// Several skills answer to it.
+    /// Several skills match.
     #[error("`{wanted}` could be {}", names.join(" or "))]
     Ambiguous {
         /// What was typed.
         wanted: String,
-        /// The skills that answer to it.
+        /// The matching skills.
         names: Vec<String>,
     },
-    /// No skill does.
+    /// No skill matches.
     #[error("there is no skill `{wanted}`")]
     NotFound {
         /// What was typed.
@@ -28,8 +28,9 @@ pub enum SkillLookupError {
 }
 
 impl Catalog {
-    /// The skill that `wanted` names: its file, its exact name, its exact key, either in any case,
-    /// either normalised. A step with several answers stops there, unless only one of them loaded.
+    /// The skill that `wanted` names: by its file, its exact name, its exact key, either in any
+    /// case, or either normalised. The first step with matches decides; several matches are an
+    /// error unless only one of them loaded.
     pub fn lookup(&self, wanted: &str) -> Result<&CatalogEntry, SkillLookupError> {
         let lower = wanted.to_lowercase();
         let index = index_name(wanted);

@@ -1,4 +1,4 @@
-//! What a builder remembers, so that looking again at an unchanged machine costs one question per
+//! What a builder caches, so that checking an unchanged machine again costs one system call per
 //! folder and file.
 
 use std::collections::{BTreeMap, HashMap};
@@ -22,8 +22,8 @@ use crate::roots::{CallerFolders, SkillRoot};
 #[derive(Debug, Default)]
 pub(crate) struct WalkMemory {
     walks: Mutex<HashMap<PathBuf, Arc<RememberedWalk>>>,
-    /// What an earlier process listed.
-    pub(crate) kept: CachedRecords,
+    /// Listings of an earlier process.
+    pub(crate) saved: CachedRecords,
 }
 
 /// One root's walk, with the folders it listed.
@@ -35,7 +35,7 @@ pub(crate) struct RememberedWalk {
 }
 
 impl WalkMemory {
-    /// Walks a root, or answers with the last walk where every folder it listed is as it was.
+    /// Walks a root, or returns the last walk if every folder it listed is unchanged.
     pub(crate) fn walk(
         &self,
         root: &SkillRoot,
@@ -55,7 +55,7 @@ impl WalkMemory {
         let walked = Arc::new(RememberedWalk {
             root: root.clone(),
             rules: rules.clone(),
-            found: discover::walk(root, rules, now_ms, &self.kept),
+            found: discover::walk(root, rules, now_ms, &self.saved),
         });
         let mut walks = self.walks.lock().unwrap_or_else(PoisonError::into_inner);
         walks.insert(root.path.clone(), Arc::clone(&walked));
@@ -67,21 +67,22 @@ impl WalkMemory {
         let walks = self.walks.lock().unwrap_or_else(PoisonError::into_inner);
         let listed = walks.values().flat_map(|walked| &walked.found.listed);
         let now = listed.filter_map(|listed| Some((listed.shown.clone(), listed.to_record()?)));
-        self.kept.merged_records(now.collect())
+        self.saved.merged_records(now.collect())
     }
 }
 
 impl RememberedWalk {
     fn is_unchanged(&self) -> bool {
         let Some(top) = self.found.listed.first() else {
-            // The root could not be opened; only one that is simply not there stays as it is.
+            // The root could not be opened; only a missing root can count as unchanged.
             return self.found.reasons.iter().all(|reason| reason.code == ReasonCode::RootMissing)
                 && !self.root.path.exists();
         };
         let leads_there = |(link, target): &(PathBuf, PathBuf)| {
             std::fs::canonicalize(link).is_ok_and(|now| now == *target)
         };
-        // The handle holds on to the folder it was opened on; the path may lead elsewhere by now.
+        // The handle stays on the folder it was opened on; the path may point to another one by
+        // now.
         top.is_at(&self.root.path)
             && self.found.links.iter().all(leads_there)
             && parallel::all(&self.found.listed, |listed| listed.is_unchanged())
@@ -106,7 +107,7 @@ pub(crate) struct CatalogInputs {
 }
 
 impl CatalogInputs {
-    /// `None` when the result also depends on files that nobody asks about.
+    /// `None` if the result also depends on files that are not checked for changes.
     pub(crate) fn of(request: &CatalogRequest<'_>) -> Option<Self> {
         let in_file = |secret: &SecretSetting| matches!(secret, SecretSetting::Reference { source, .. } if source == "file");
         let reads_files = request
@@ -114,11 +115,11 @@ impl CatalogInputs {
             .entries
             .values()
             .any(|entry| entry.api_key.iter().chain(entry.env.values()).any(in_file));
-        // Nobody asks about the files of a plugin's plain commands, nor about the programs that
-        // OpenPocket's skills name by their whole path.
-        let asks_elsewhere =
+        // The files of a plugin's plain commands are not checked, and neither are programs that
+        // OpenPocket's skills name by their absolute path.
+        let has_unchecked_inputs =
             !request.config.plugins.paths.is_empty() || request.profile.is_openpocket();
-        if reads_files || asks_elsewhere {
+        if reads_files || has_unchecked_inputs {
             return None;
         }
         Some(Self {
@@ -138,7 +139,7 @@ impl CatalogInputs {
     }
 }
 
-/// The last catalog, and what it was made of.
+/// The last catalog, and its inputs.
 #[derive(Debug)]
 pub(crate) struct RememberedCatalog {
     pub(crate) inputs: CatalogInputs,
@@ -149,12 +150,12 @@ pub(crate) struct RememberedCatalog {
     pub(crate) catalog: Arc<Catalog>,
 }
 
-/// Remembers the last catalog.
+/// Caches the last catalog.
 #[derive(Debug, Default)]
 pub(crate) struct CatalogMemory(Mutex<Option<RememberedCatalog>>);
 
 impl CatalogMemory {
-    /// The last catalog, if the same would come out again.
+    /// The last catalog, if a new build would give the same.
     pub(crate) fn unchanged_catalog(
         &self,
         inputs: &CatalogInputs,

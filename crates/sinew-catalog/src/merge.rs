@@ -1,4 +1,4 @@
-//! Two skills of one name: the higher tier wins, and the other stays visible as shadowed.
+//! Two skills of the same name: the higher tier wins, and the other stays visible as shadowed.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ use crate::entry::{CatalogEntry, EntryState};
 /// Names in messages are cut to this many characters: a name is untrusted and may be a page long.
 const MAX_NAME_IN_MESSAGE: usize = 128;
 
-/// Look-alikes that one record names: a thousand of them must not become a million names.
+/// Look-alikes named in one record: a thousand of them must not become a million names.
 const MAX_NAMED: usize = 3;
 
-/// Decides between entries of one name. `entries` come lowest rank first; `key` is what they are
-/// merged by.
+/// Decides between entries of the same name. `entries` come lowest rank first; `key` is the field
+/// they are merged by.
 pub(crate) fn merge(entries: &mut [CatalogEntry], key: impl Fn(&CatalogEntry) -> &str) {
     let loaded = || entries.iter().enumerate().filter(|(_, entry)| entry.skill.is_some());
-    // Whoever comes last under a name has the highest rank.
+    // The last entry of a name has the highest rank.
     let winners: HashMap<&str, usize> = loaded().map(|(at, entry)| (key(entry), at)).collect();
     let losers: Vec<(usize, usize)> = loaded()
         .map(|(at, entry)| (at, winners[key(entry)]))

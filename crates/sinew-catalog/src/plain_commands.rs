@@ -1,4 +1,4 @@
-//! Plain commands: Markdown files under a plugin's `commands/`, which are text and no skill.
+//! Plain commands: Markdown files under a plugin's `commands/`, which are prompts and not skills.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,14 @@ use sinew_settings::{Environment, path_text};
 use crate::config::Config;
 use crate::plugins;
 
-/// More commands than this nobody remembers, and chat platforms list a hundred.
+/// More commands than this are no use to anyone, and chat platforms list a hundred.
 const MAX_COMMANDS: usize = 200;
-/// Folders below `commands/` are groups; groups of groups of groups are a mistake.
+/// Folders below `commands/` are groups; deeper nesting is a mistake.
 const MAX_DEPTH: usize = 4;
 /// A command is a prompt, not a book.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// A text that a slash command stands for.
+/// The text behind a slash command.
 #[derive(Debug)]
 pub(crate) struct PlainCommand {
     /// `dir:file`.
@@ -32,7 +32,7 @@ pub(crate) fn read(config: &Config, env: &Environment) -> Vec<PlainCommand> {
     let mut commands = Vec::new();
     for plugin in plugins::active_plugins(config, env) {
         let folder = plugin.join("commands");
-        // A link may not bring in texts from outside the plugin.
+        // A link must not bring in texts from outside the plugin.
         if !matches!(containment::resolve_inside(&plugin, &folder), Ok(Some(_))) {
             continue;
         }
@@ -71,7 +71,7 @@ fn read_folder(
 fn read_command(dir: &Dir, root: &Path, path: &Path) -> Option<PlainCommand> {
     let bytes = containment::open_regular(dir, path).ok()?.read(MAX_BYTES).ok()?;
     let name = path_text(&path.with_extension("")).replace(['/', '\\'], ":");
-    // The kinder dialect: a command needs no front matter, its first line describes it.
+    // The lenient dialect: a command needs no front matter; its first line describes it.
     let outcome = sinew_skill::read(&bytes, &sinew_skill::ReadOptions::openpocket(&name));
     Some(PlainCommand {
         description: outcome.skill?.description,

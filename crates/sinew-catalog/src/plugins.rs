@@ -10,7 +10,7 @@ use sinew_settings::{Environment, Reason, ReasonCode, ReasonSeverity, path_text}
 
 use crate::config::Config;
 
-/// A manifest larger than this is none.
+/// A larger file is not a manifest.
 const MAX_MANIFEST: u64 = 256 * 1024;
 
 const MANIFEST: &str = "openclaw.plugin.json";
@@ -30,7 +30,7 @@ pub(crate) fn skill_folders(config: &Config, env: &Environment) -> (Vec<PathBuf>
     let mut reasons = Vec::new();
     let mut paths: Vec<PathBuf> =
         config.plugins.paths.iter().map(|path| env.expand_home(path)).collect();
-    // OpenClaw's own link folder is read where it exists, and never maintained.
+    // OpenClaw's own link folder is read if it exists, but never maintained.
     let links = env.openclaw_state().0.join("plugin-skills");
     for plugin in paths.drain(..) {
         let manifest = match read_manifest(&plugin, config) {
@@ -92,7 +92,7 @@ fn read_manifest(plugin: &Path, config: &Config) -> Result<PluginManifest, Reaso
     Ok(manifest)
 }
 
-/// A skill folder inside its plugin, by name and by where its links lead.
+/// A skill folder that is inside its plugin, both by name and after following links.
 fn skill_folder(plugin: &Path, id: &str, relative: &str) -> Result<PathBuf, Reason> {
     let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
     let folder = plugin.join(relative);

@@ -1,6 +1,7 @@
 //! Profiles: which folders an agent reads its skills from, and which copy wins.
 //!
-//! A profile is data. Another agent's habits are another row here, never another branch elsewhere.
+//! A profile is data. Supporting another agent means another row here, never another branch
+//! elsewhere.
 
 use sinew_skill::SkillDialect;
 
@@ -30,7 +31,7 @@ impl Tier {
         !matches!(self, Self::Extra | Self::Bundled)
     }
 
-    /// The word people see.
+    /// The name that users see.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Extra => "extra",
@@ -44,12 +45,12 @@ impl Tier {
     }
 }
 
-/// Where links inside a root may lead.
+/// Where links inside a root may point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkPolicy {
-    /// Anywhere: the user alone writes here.
+    /// Anywhere: only the user writes here.
     Free,
-    /// Into the root, or to a listed target: projects come from strangers.
+    /// Into the root, or to a listed target: projects come from untrusted authors.
     Listed,
     /// Only into the root.
     Inside,
@@ -57,13 +58,13 @@ pub enum LinkPolicy {
     None,
 }
 
-/// Where a root lies.
+/// Where a root is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootLocation {
     /// A path with `{home}`, `{workspace}`, `{state}`, `{sinew}`, `{openpocket}`, `{claude}` or
     /// `{codex}` in it.
     Path(&'static str),
-    /// `skills.load.extraDirs`, each.
+    /// Each of `skills.load.extraDirs`.
     ExtraDirs,
     /// The skill folders of plugins.
     Plugins,
@@ -78,15 +79,15 @@ pub enum RootLocation {
 pub struct RootTemplate {
     /// Its rank.
     pub tier: Tier,
-    /// Where it lies.
+    /// Where it is.
     pub place: RootLocation,
     /// The source's name in every record.
     pub source: &'static str,
-    /// Where its links may lead.
+    /// Where its links may point.
     pub links: LinkPolicy,
 }
 
-/// Which of two skills of one name is used.
+/// Which of two skills of the same name is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergeWinner {
     /// The one from the later row.
@@ -100,7 +101,7 @@ pub enum MergeWinner {
 pub struct Profile {
     /// The name on the command line.
     pub name: &'static str,
-    /// Whose habits these are.
+    /// The agent that works this way.
     pub title: &'static str,
     /// How files are read.
     pub dialect: SkillDialect,
@@ -134,7 +135,7 @@ const fn project(path: &'static str, source: &'static str) -> RootTemplate {
     row(Tier::Project, RootLocation::Path(path), source, LinkPolicy::Listed)
 }
 
-/// A router makes large libraries usable, so sinew's own caps only stop runaways.
+/// A router makes large libraries usable, so sinew's own caps only stop runaway folders.
 const ROOMY: usize = 20_000;
 
 const AGENTS_PERSONAL: RootTemplate = home("{home}/.agents/skills", "agents-skills-personal");
@@ -243,7 +244,7 @@ pub const PROFILES: &[Profile] = &[
             ],
         )
     },
-    // Claude Code lets a personal skill win over a project's.
+    // In Claude Code a personal skill wins over a project's.
     agent("claude-code", "Claude Code", &[CLAUDE_PROJECT, CLAUDE_PERSONAL]),
     agent(
         "codex",
@@ -313,7 +314,7 @@ pub const PROFILES: &[Profile] = &[
 pub struct AgentRoots {
     /// The agent.
     pub agent: &'static str,
-    /// What it is called.
+    /// Its display name.
     pub title: &'static str,
     /// Its folders.
     pub roots: &'static [RootTemplate],

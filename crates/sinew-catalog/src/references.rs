@@ -1,7 +1,7 @@
-//! `$skill` in a message: the skills that a person names outright.
+//! `$skill` in a message: skills that a user names explicitly.
 //!
-//! **Invariant:** a message is either expanded whole or left as it was. What looks like a shell
-//! variable, is escaped, or names nothing is plain text.
+//! **Invariant:** a message is either expanded completely or left as it was. Text that looks like a
+//! shell variable, is escaped, or names no skill is plain text.
 
 use serde::Serialize;
 use sinew_guard::Untrusted;
@@ -10,13 +10,13 @@ use crate::commands::{
     CommandInvocation, CommandLookup, CommandSpec, CommandTrust, SlashCommands, unavailable,
 };
 
-/// More skills than this in one message cannot all be followed.
+/// The maximum number of skills in one message; more cannot all be followed.
 pub const MAX_REFERENCES: usize = 8;
 
-/// One reference line in UTF-16 units: a name and a path, not a text.
+/// The maximum length of one reference line in UTF-16 units: a name and a path, not a text.
 pub const MAX_REFERENCE_CHARS: usize = 512;
 
-/// The whole prefix in UTF-16 units, so that it never outweighs the message.
+/// The maximum length of the prefix in UTF-16 units, so that it never outweighs the message.
 pub const MAX_PREFIX_CHARS: usize = 1_000;
 
 const PREFIX: &str = "The user asks for these skills by name. Read the SKILL.md of each before you do anything else:";
@@ -38,7 +38,7 @@ pub struct ExpandedMessage {
     pub error: Option<String>,
 }
 
-/// Finds the skills that `message` names and puts the request to read them before it.
+/// Finds the skills that `message` names and prepends the request to read them.
 pub fn expand_references(message: &str, commands: &SlashCommands) -> ExpandedMessage {
     let plain = || ExpandedMessage { body: message.to_owned(), ..ExpandedMessage::default() };
     let found = match named_skills(message, commands) {
@@ -82,7 +82,7 @@ fn named_skills<'c>(
                 ));
             }
             CommandLookup::Usable(command) => found.push(command),
-            // A skill that is held back is unknown to whoever only mentions it.
+            // A skill that is held back counts as unknown in a mention.
             CommandLookup::Filtered(command) if command.trust == CommandTrust::Held => {}
             CommandLookup::Filtered(command) => return Err(unavailable(&command.skill_name)),
             CommandLookup::Nothing => {}
@@ -91,7 +91,7 @@ fn named_skills<'c>(
     Ok(found)
 }
 
-/// What stands after each `$` that could name a skill.
+/// The text after each `$` that could name a skill.
 fn mentions(message: &str) -> impl Iterator<Item = &str> {
     message.match_indices('$').filter_map(|(at, _)| {
         let slashes = message[..at].bytes().rev().take_while(|&byte| byte == b'\\').count();
@@ -130,7 +130,7 @@ fn prefix(found: &[&CommandSpec]) -> Result<String, String> {
     Ok(prefix)
 }
 
-/// The model cannot look up a skill that the prompt hides, so that one brings its path.
+/// The model cannot look up a skill that the prompt hides, so its line includes the path.
 fn line(command: &CommandSpec) -> String {
     let name = one_line(&command.skill_name);
     if command.model_visible || command.skill_file.is_empty() {
@@ -140,7 +140,7 @@ fn line(command: &CommandSpec) -> String {
     }
 }
 
-/// Names and paths are somebody else's text: one line, nothing invisible.
+/// Names and paths are untrusted text: one line, no invisible characters.
 fn one_line(text: &str) -> String {
     let blank = |c: char| if c.is_whitespace() { ' ' } else { c };
     Untrusted::new(text).prompt_chars().map(blank).collect()

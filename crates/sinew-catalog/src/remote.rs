@@ -1,7 +1,8 @@
 //! Programs and platforms of machines that a host is connected to.
 //!
-//! A host that can run commands elsewhere says so here; connecting and probing are its business. What
-//! is there satisfies `os`, `bins` and `anyBins`, never a variable or a setting.
+//! A host that can run commands on other machines says so here; connecting and probing are up to
+//! the host. What those machines have satisfies `os`, `bins` and `anyBins`, never a variable or a
+//! setting.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +13,15 @@ use sinew_settings::platform_alias;
 pub struct RemoteMachines {
     /// Their platforms.
     pub platforms: Vec<String>,
-    /// Their programs, of those that [`Catalog::program_names`](crate::Catalog::program_names) asks for.
+    /// Their programs, out of those that [`Catalog::program_names`](crate::Catalog::program_names)
+    /// lists.
     pub bins: BTreeSet<String>,
     /// A line for the prompt that says how to reach them.
     pub note: Option<String>,
 }
 
 impl RemoteMachines {
-    /// Whether one of them is of that platform.
+    /// Whether one of them has that platform.
     pub fn has_platform(&self, wanted: &str) -> bool {
         let wanted = platform_alias(wanted);
         self.platforms.iter().any(|platform| platform_alias(platform) == wanted)

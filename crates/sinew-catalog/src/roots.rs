@@ -1,4 +1,4 @@
-//! From a profile's rows to the folders of this machine.
+//! From a profile's rows to the folders on this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,13 @@ use crate::profile::{
 /// A folder that may hold skills.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillRoot {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// The source's name in every record.
     pub source: String,
     /// Its rank.
     pub tier: Tier,
-    /// Where its links may lead.
+    /// Where its links may point.
     pub links: LinkPolicy,
     /// How deep it is walked.
     pub max_depth: usize,
@@ -37,22 +37,23 @@ pub enum RootShape {
     Container,
 }
 
-/// Where the caller stands.
+/// The folders the caller works in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallerFolders {
     /// The agent's workspace.
     pub workspace: PathBuf,
-    /// Where commands run, when that is another folder.
+    /// Where commands run, if that is another folder.
     pub execution_workspace: Option<PathBuf>,
     /// The bundled skills.
     pub bundled: Option<PathBuf>,
-    /// Load the workspace's own tier alone.
+    /// Load only the workspace's own tier.
     pub workspace_only: bool,
 }
 
-/// Depth of a root that is known to hold skills.
+/// The depth of a root that is known to contain skills.
 const DEPTH: usize = 6;
-/// Depth of an extra folder that is not named `skills`: it may be anything, a whole checkout even.
+/// The depth of an extra folder that is not named `skills`: it may be anything, even a whole
+/// checkout.
 const SHALLOW: usize = 2;
 
 /// The roots of a profile, lowest rank first, and what was left out.
@@ -82,14 +83,14 @@ pub fn resolve_roots(
     let RootResolver { roots, reasons, .. } = resolver;
     let mut roots = without_doubles(roots);
     if profile.winner == MergeWinner::Earlier && !config.openpocket.user_first {
-        // The merge lets later rows win.
+        // In the merge, later rows win.
         roots.reverse();
     }
     (roots, reasons)
 }
 
-/// In the home folder, a personal and a project root can be the same folder. Then the one whose
-/// links may lead further stays: it is the user's own.
+/// In the home folder, a personal and a project root can be the same folder. Then the one with the
+/// less strict link policy stays: it is the user's own.
 fn without_doubles(roots: Vec<SkillRoot>) -> Vec<SkillRoot> {
     let freedom = |root: &SkillRoot| match root.links {
         LinkPolicy::Free => 3,
@@ -97,19 +98,19 @@ fn without_doubles(roots: Vec<SkillRoot>) -> Vec<SkillRoot> {
         LinkPolicy::Inside => 1,
         LinkPolicy::None => 0,
     };
-    let mut kept: Vec<(PathBuf, SkillRoot)> = Vec::new();
+    let mut distinct: Vec<(PathBuf, SkillRoot)> = Vec::new();
     for root in roots {
         let real = fs::canonicalize(&root.path).unwrap_or_else(|_| root.path.clone());
-        match kept.iter_mut().find(|(known, _)| *known == real) {
+        match distinct.iter_mut().find(|(known, _)| *known == real) {
             Some((_, known)) if freedom(&root) > freedom(known) => *known = root,
             Some(_) => {}
-            None => kept.push((real, root)),
+            None => distinct.push((real, root)),
         }
     }
-    kept.into_iter().map(|(_, root)| root).collect()
+    distinct.into_iter().map(|(_, root)| root).collect()
 }
 
-/// Folders of other agents that are not there, but would be read if they were.
+/// Folders of other agents that do not exist, but would be read if they did.
 pub(crate) fn missing_agent_roots(
     profile: &Profile,
     places: &CallerFolders,
@@ -156,7 +157,7 @@ impl RootResolver<'_> {
             RootLocation::Plugins => {
                 let (folders, reasons) = plugins::skill_folders(self.config, self.env);
                 self.reasons.extend(reasons);
-                // Of two plugins the first wins; the merge lets the last win.
+                // Of two plugins the first wins, but in the merge the last wins.
                 for folder in folders.into_iter().rev() {
                     self.push(folder, source, tier, links);
                 }
@@ -205,7 +206,7 @@ impl RootResolver<'_> {
     }
 }
 
-/// The folder a [`RootLocation::Path`] template means on this machine.
+/// The folder that a [`RootLocation::Path`] template stands for on this machine.
 pub fn expand_root_path(template: &str, places: &CallerFolders, env: &Environment) -> PathBuf {
     let Some((name, rest)) = template.strip_prefix('{').and_then(|t| t.split_once('}')) else {
         return PathBuf::from(template);
@@ -226,10 +227,11 @@ pub fn expand_root_path(template: &str, places: &CallerFolders, env: &Environmen
     }
 }
 
-/// How far above the program a `skills` folder is looked for.
+/// How many levels above the program a `skills` folder is searched for.
 const BUNDLED_PARENTS: usize = 6;
 
-/// The bundled skills by OpenClaw's rule: a variable, or a folder beside or above the program.
+/// The bundled skills, found as OpenClaw does: from a variable, or in a folder beside or above the
+/// program.
 pub fn find_bundled_skills(env: &Environment) -> Option<PathBuf> {
     let named = ["SINEW_BUNDLED_SKILLS_DIR", "OPENCLAW_BUNDLED_SKILLS_DIR"];
     if let Some(path) = named.iter().find_map(|name| env.var_path(name)) {

@@ -1,8 +1,8 @@
-//! The guard at the door: what a skill's files hold decides whether it is loaded.
+//! The guard at load time: a skill's files decide whether it is loaded.
 //!
-//! A scan is remembered by the digest of the whole folder and by the rules, so that an unchanged
-//! skill costs one look-up. A folder that holds nothing but its skill file is known by the digest
-//! that loading computed anyway.
+//! A scan is cached by the digest of the whole folder and by the rules, so that an unchanged skill
+//! costs one look-up. For a folder that contains only its skill file, the digest that loading
+//! computes anyway is enough.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,11 +21,11 @@ use sinew_settings::{Reason, ReasonCode};
 use crate::discover::DiscoveredSkill;
 use crate::listing::{FolderEntryKind, FolderListing, MAX_SURVEYED, ReadAnchor, is_settled};
 
-/// Findings about links and odd files. At the door they do not count: the catalog opens nothing
-/// through a link that leaves the skill's folder, so such a file is out of reach, not a danger.
+/// Findings about links and odd files. At load time they do not count: the catalog opens nothing
+/// through a link that leaves the skill's folder, so such a file is unreachable and harmless.
 const OUT_OF_REACH: &[&str] = &["link-entry", "hardlink-entry", "special-file"];
 
-/// What the guard says of a loaded skill.
+/// The guard's verdict on a loaded skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ScanSummary {
     /// Allow, warn or block.
@@ -36,11 +36,11 @@ pub struct ScanSummary {
     pub findings: usize,
 }
 
-/// Scans skills as they are loaded, and remembers what it said.
+/// Scans skills as they are loaded, and caches the results.
 #[derive(Debug)]
 pub struct ScanGate {
     scanner: OnceLock<Scanner>,
-    /// Where the remembered scans lie; they are read when the first one is asked for.
+    /// Where the cached scans are; they are read when the first one is needed.
     file: Option<PathBuf>,
     cache: OnceLock<Mutex<ScanCache>>,
     overrides: Vec<FindingOverride>,
@@ -48,7 +48,7 @@ pub struct ScanGate {
 }
 
 impl ScanGate {
-    /// A gate that starts from the scans remembered in a file and what a person accepted.
+    /// A gate with the scans cached in a file and the findings that a person accepted.
     pub fn new(file: Option<PathBuf>, overrides: Vec<FindingOverride>) -> Self {
         Self {
             scanner: OnceLock::new(),
@@ -59,26 +59,26 @@ impl ScanGate {
         }
     }
 
-    /// A gate that remembers nothing yet.
+    /// A gate with an empty cache.
     pub fn with_empty_cache() -> Self {
         Self::new(None, Vec::new())
     }
 
-    /// What is worth saving: everything remembered, if something was added since the last call.
+    /// The cache to save, if something was added since the last call.
     pub fn take_unsaved_cache(&self) -> Option<ScanCache> {
         let learned = self.learned.swap(false, Ordering::Relaxed);
         learned.then(|| self.cache().clone())
     }
 
-    /// What its answers depend on beside the content and the rules, which are the program's own: what
-    /// a person accepted.
+    /// What its answers depend on besides the content and the rules, which are part of the program:
+    /// the accepted findings.
     pub fn tag(&self) -> String {
         let accepted = self.overrides.iter().flat_map(|given| [&given.rule, &given.digest]);
         let parts = accepted.flat_map(|part| [part.as_bytes(), b"\n"]);
         sinew_skill::content_hash_of(parts)
     }
 
-    /// What the remembered scan of a skill's folder found, at warn and above.
+    /// The cached findings of a skill's folder, at warn and above.
     pub fn findings_of(&self, digest: &str) -> Vec<Finding> {
         self.cache().get(digest).map(|report| report.findings.clone()).unwrap_or_default()
     }
@@ -92,7 +92,7 @@ impl ScanGate {
         cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Judges a candidate whose file hashes to `hash`.
+    /// Judges a candidate whose file has this `hash`.
     pub(crate) fn judge(
         &self,
         candidate: &DiscoveredSkill,
@@ -127,7 +127,7 @@ impl ScanGate {
         self.cache().get(digest).map(|report| self.weigh(digest, &report.findings))
     }
 
-    /// What the findings come to here, once accepted rules and what is out of reach are set aside.
+    /// The verdict here, without accepted rules and unreachable files.
     fn weigh(&self, digest: &str, findings: &[Finding]) -> ScanJudgement {
         let accepted = |rule: &str| {
             self.overrides.iter().any(|given| given.rule == rule && given.digest == digest)
@@ -149,7 +149,7 @@ impl ScanGate {
     }
 }
 
-/// What the guard says of one skill, and what it looked at.
+/// The guard's judgement of one skill, and the files it covers.
 #[derive(Debug)]
 pub(crate) struct ScanJudgement {
     pub(crate) summary: ScanSummary,
@@ -161,7 +161,7 @@ impl ScanJudgement {
     fn unreadable(survey: FolderSurvey, error: &io::Error) -> Self {
         let reason =
             Reason::new(ReasonCode::Quarantined, format!("its files cannot be scanned: {error}"))
-                .remedy("check who may read the skill's folder");
+                .remedy("check the permissions of the skill's folder");
         Self {
             summary: ScanSummary { verdict: Verdict::Block, digest: String::new(), findings: 1 },
             blocked: Some(reason),
@@ -193,13 +193,13 @@ fn bundle(candidate: &DiscoveredSkill) -> io::Result<SkillBundle> {
     Ok(SkillBundle::from_files([(candidate.file_name.clone(), bytes)]))
 }
 
-/// What lies in a skill's folder beside its file, and what it looked like.
+/// The files in a skill's folder beside its skill file, and their stamps.
 #[derive(Debug, Default)]
 pub(crate) struct FolderSurvey {
-    /// The folders below; the skill's own folder is known to the walk.
+    /// The folders below it; the skill's own folder is known to the walk.
     pub(crate) folders: Vec<FolderListing>,
     pub(crate) files: Vec<(PathBuf, Option<FileStamp>)>,
-    /// Whether the skill's file is all there is.
+    /// Whether the skill file is the only file.
     pub(crate) is_lone: bool,
     pub(crate) at_ms: u64,
 }

@@ -1,7 +1,8 @@
 //! Snapshots: one immutable version of the catalog, cheap to share.
 //!
-//! Readers hold an [`Arc`] and never wait for the builder. A version number only ever grows, also
-//! across restarts and when the clock goes back, so that whoever stored an old one knows it is old.
+//! Readers hold an [`Arc`] and never wait for the builder. A version number only ever grows, even
+//! across restarts and when the clock is set back, so that a stored old one can be recognised as
+//! old.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -15,7 +16,7 @@ use crate::catalog::{Catalog, CatalogBuilder, CatalogRequest};
 use crate::entry::CatalogEntry;
 use crate::filter::SessionOverrides;
 
-/// Raised when the prompt block changes its form, so that stored ones are not reused.
+/// Increased when the format of the prompt block changes, so that stored blocks are not reused.
 pub const PROMPT_FORMAT_VERSION: u32 = 1;
 
 /// One version of the catalog.
@@ -23,11 +24,11 @@ pub const PROMPT_FORMAT_VERSION: u32 = 1;
 pub struct Snapshot {
     /// Grows with every change.
     pub version: u64,
-    /// Whose habits applied.
+    /// The profile that applied.
     pub profile: &'static str,
     /// The platform it was built for.
     pub platform: String,
-    /// Names, keys, sources, paths and contents, in one digest.
+    /// One digest over names, keys, sources, paths and contents.
     pub fingerprint: String,
     /// The session's switches.
     pub overrides: SessionOverrides,
@@ -37,29 +38,29 @@ pub struct Snapshot {
     inputs: u64,
 }
 
-/// A snapshot in the fields that OpenClaw's own snapshots have, and sinew's beside them.
+/// A snapshot with the fields of OpenClaw's own snapshots, plus sinew's.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotRecord<'a> {
     /// Grows with every change.
     pub version: u64,
-    /// The form of the prompt block.
+    /// The format of the prompt block.
     pub prompt_format_version: u32,
-    /// Whose habits applied.
+    /// The profile that applied.
     pub profile: &'a str,
     /// The platform it was built for.
     pub platform: &'a str,
-    /// Names, keys, sources, paths and contents, in one digest.
+    /// One digest over names, keys, sources, paths and contents.
     pub fingerprint: &'a str,
     /// The skills an agent may use.
     pub skills: Vec<SnapshotSkill<'a>>,
-    /// The agent's list, where one applies.
+    /// The agent's list, if one applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill_filter: Option<&'a [String]>,
     /// The session's switches.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub skill_overrides: &'a SessionOverrides,
-    /// What is worth knowing and belongs to no single skill.
+    /// Issues that belong to no single skill.
     pub issues: &'a [Reason],
 }
 
@@ -77,7 +78,7 @@ pub struct SnapshotSkill<'a> {
     /// Variables it needs.
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     pub required_env: &'a [String],
-    /// Changes with any file of the skill, also one that leaves the version alone.
+    /// Changes with any file of the skill, even if the version stays the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub support_revision: Option<&'a str>,
 }
@@ -110,21 +111,21 @@ impl Snapshot {
     }
 }
 
-/// Why a snapshot was looked at again.
+/// Why a snapshot was refreshed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefreshCause {
     /// The first one.
     Start,
-    /// Something asked for a fresh look; files may have changed.
+    /// A refresh was requested; files may have changed.
     Files,
     /// The configuration, an agent's list, the roots or an installation changed.
     Settings,
-    /// Watching was lost: something may have been missed.
+    /// Watching failed: changes may have been missed.
     WatchLost,
 }
 
-/// What became of a look at the roots.
+/// The result of a refresh.
 #[derive(Debug, Clone, Serialize)]
 pub struct CatalogChange {
     /// The version after it.
@@ -133,11 +134,11 @@ pub struct CatalogChange {
     pub added: Vec<String>,
     /// Skills that are gone.
     pub removed: Vec<String>,
-    /// Skills that are not what they were.
+    /// Skills that differ from before.
     pub changed: Vec<String>,
-    /// Why it was looked at.
+    /// Why it was refreshed.
     pub cause: RefreshCause,
-    /// The snapshot that holds now.
+    /// The current snapshot.
     #[serde(skip)]
     pub snapshot: Arc<Snapshot>,
 }
@@ -186,28 +187,27 @@ impl CatalogChange {
 pub struct LiveCatalog {
     builder: CatalogBuilder,
     current: ArcSwapOption<Snapshot>,
-    /// Held while building, so that versions come out in order.
+    /// Held while building, so that versions are in order.
     building: Mutex<u64>,
 }
 
 impl LiveCatalog {
-    /// The snapshot that holds now, if one was built.
+    /// The current snapshot, if one was built.
     pub fn current(&self) -> Option<Arc<Snapshot>> {
         self.current.load_full()
     }
 
-    /// What builds the snapshots, for keeping and recalling what it read.
+    /// The builder of the snapshots, for saving and loading its cache.
     pub fn builder(&self) -> &CatalogBuilder {
         &self.builder
     }
 
-    /// Forgets what was read below a folder, before a look that must not trust it.
+    /// Drops what was cached below a folder, before a refresh that must not rely on it.
     pub fn forget_below(&self, folder: &std::path::Path) {
         self.builder.forget_below(folder);
     }
 
-    /// Looks at the roots again. The version grows when something differs, or when the cause says
-    /// that it must.
+    /// Refreshes the catalog. The version grows if something differs, or if the cause requires it.
     pub fn refresh(&self, request: &CatalogRequest<'_>, cause: RefreshCause) -> CatalogChange {
         let mut version = self.building.lock().unwrap_or_else(PoisonError::into_inner);
         let catalog = self.builder.build(request);
@@ -227,7 +227,7 @@ impl LiveCatalog {
         if !same {
             *version = (*version + 1).max(request.env.clock.now_ms());
         }
-        // Also a snapshot of the same version is replaced: its reasons may be newer.
+        // A snapshot of the same version is replaced too: its reasons may be newer.
         let snapshot = Arc::new(Snapshot {
             version: *version,
             profile: request.profile.name,
@@ -244,7 +244,7 @@ impl LiveCatalog {
 
 fn by_name(catalog: &Catalog) -> BTreeMap<&str, u64> {
     let mut digests = BTreeMap::new();
-    // A broken copy beside a good one of the same name does not stand for it.
+    // A broken copy beside a good one of the same name does not count for it.
     let broken_first = catalog.unshadowed().filter(|entry| entry.skill.is_none());
     let loaded = catalog.unshadowed().filter(|entry| entry.skill.is_some());
     for entry in broken_first.chain(loaded) {
@@ -253,7 +253,7 @@ fn by_name(catalog: &Catalog) -> BTreeMap<&str, u64> {
     digests
 }
 
-/// What makes one entry differ from its earlier self.
+/// A digest over everything that can differ in an entry.
 fn digest(entry: &CatalogEntry) -> u64 {
     let mut hasher = DefaultHasher::new();
     entry.content_hash.hash(&mut hasher);

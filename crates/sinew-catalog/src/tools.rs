@@ -1,7 +1,7 @@
-//! Where programs lie that sinew installed for skills, beside the folders of PATH.
+//! Where sinew puts programs that it installs for skills, in addition to the folders of PATH.
 //!
-//! npm gets a prefix of its own and Go a folder of the user, which serve every skill. A download
-//! belongs to the skill that asked for it: it lies in that skill's folder and serves that skill alone.
+//! npm has its own prefix and Go a folder of the user; both serve every skill. A download belongs
+//! to the skill that requested it: it is in that skill's folder and serves only that skill.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use sinew_settings::{Environment, path_text};
 
 use crate::bins::{find_in, find_program};
 
-/// Folders looked at below one skill's tools; real ones have a handful.
+/// Folders searched below one skill's tools; real ones have a handful.
 const MAX_FOLDERS: usize = 64;
-/// A longer key is cut and told apart by its digest.
+/// A longer key is cut and made unique by its digest.
 const MAX_SEGMENT: usize = 100;
 /// What is written as `%20` in the name of a folder: everything but `a-z`, digits, `-` and `_`.
 const NOT_IN_FOLDERS: &AsciiSet = &{
@@ -36,13 +36,15 @@ pub fn npm_prefix(env: &Environment) -> PathBuf {
     tools_root(env).join("node").join("npm")
 }
 
-/// Where `go install` puts programs: beside brew, which is on PATH, else in the user's own folder.
+/// Where `go install` puts programs: beside brew, if that is on PATH, or else in the user's own
+/// folder.
 pub fn go_bin(env: &Environment) -> PathBuf {
     let beside_brew = find_program(env, "brew").and_then(|brew| Some(brew.parent()?.to_owned()));
     beside_brew.unwrap_or_else(|| env.home.join(".local").join("bin"))
 }
 
-/// Folders that serve every skill, beside PATH: npm's and the user's own, which uv uses as well.
+/// Folders that serve every skill, in addition to PATH: npm's, and the user's own, which uv also
+/// uses.
 pub fn shared_folders(env: &Environment) -> Vec<PathBuf> {
     let npm = npm_prefix(env);
     let npm = if env.os == "win32" { npm } else { npm.join("bin") };
@@ -67,12 +69,12 @@ pub fn skill_tools_folders(env: &Environment, key: &str) -> Vec<PathBuf> {
     folders
 }
 
-/// Where a skill's own tools hold a program.
+/// The path of a program among a skill's own tools.
 pub fn find_skill_tool(env: &Environment, key: &str, bin: &str) -> Option<PathBuf> {
     find_in(skill_tools_folders(env, key), bin, env)
 }
 
-/// The folders that decide what is found for any skill, for noticing changes.
+/// The folders that affect what is found for any skill, for noticing changes.
 pub(crate) fn all_own_folders(env: &Environment) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for own in subfolders(&tools_root(env)) {
@@ -96,11 +98,11 @@ fn subfolders(folder: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// A skill's key as one plain name of a folder; different keys have different names, also where
-/// upper and lower case are the same.
+/// A skill's key as a plain folder name; different keys have different names, even on file systems
+/// that ignore case.
 pub fn folder_name(key: &str) -> String {
     let mut segment = utf8_percent_encode(key, NOT_IN_FOLDERS).to_string().to_ascii_lowercase();
-    // `node` holds npm's prefix, and some names are devices on Windows.
+    // `node` is npm's prefix, and some names are devices on Windows.
     let reserved = segment == "node" || sinew_guard::archive::components(&segment).is_err();
     if segment.len() > MAX_SEGMENT || reserved {
         let digest = sinew_skill::content_hash(key.as_bytes());

@@ -1,7 +1,8 @@
 //! Speed of the scanner: per skill on labelled data, on 10 MB of hostile text in one file and in
-//! many, and as a ratio to reading and hashing the same bytes in the same run. Prints one JSON object.
-//! Times are CPU times of this thread where the system tells them: other programs do not count.
-//! `-- <word>` measures the shapes whose names contain the word, and no labelled data.
+//! many, and as a ratio to reading and hashing the same bytes in the same run. Prints one JSON
+//! object. Times are CPU times of this thread where the system provides them, so other programs do
+//! not count. `-- <word>` measures only the shapes whose names contain the word, and no labelled
+//! data.
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::path::{Path, PathBuf};
@@ -10,10 +11,10 @@ use std::time::Duration;
 use sinew_guard::eval::{LabelledSkill, read_rows};
 use sinew_guard::scan::{Scanner, SkillBundle};
 
-/// Bytes of each hostile text.
+/// Size of each hostile text in bytes.
 const HOSTILE: usize = 9_990_000;
 
-/// What is repeated.
+/// The text that is repeated for each shape.
 const SHAPES: &[(&str, &str)] = &[
     ("prose", "lorem ipsum dolor sit amet, run the tests. "),
     ("curl", "curl "),
@@ -70,8 +71,8 @@ fn main() {
     let scanner = Scanner::new();
     let wanted = std::env::args().skip(1).find(|word| !word.starts_with("--"));
     let before_kb = peak_kb();
-    // The first round fills the automata's caches, as any long-running process has them. Skills come one
-    // at a time, so that what is resident is the scanner and one skill.
+    // The first round fills the automata's caches, as in any long-running process. Skills are read
+    // one at a time, so that only the scanner and one skill are in memory.
     let rows = || wanted.is_none().then(rows).into_iter().flatten();
     let mut times: Vec<Duration> = Vec::new();
     let mut bytes = 0;
@@ -111,7 +112,7 @@ fn main() {
             .collect();
         let ms = [one("SKILL.md"), one("run.sh"), many].map(|files| {
             let bundle = SkillBundle::from_files(files);
-            // The best of three: a cold cache is not what is measured.
+            // The best of three, so that a cold cache is not measured.
             let best = (0..3).map(|_| {
                 let start = now();
                 std::hint::black_box(scanner.scan_bundle(&bundle));
@@ -181,14 +182,14 @@ fn now() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// The time since the first call, where CPU time is not at hand.
+/// The time since the first call, where CPU time is not available.
 #[cfg(not(unix))]
 fn now() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed()
 }
 
-/// Peak memory of this process, where the system says it; the rows themselves are part of it.
+/// Peak memory of this process, where the system provides it; the rows themselves are part of it.
 fn peak_kb() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,6 +1,6 @@
-//! The figures of the scanner: verdicts on the labelled skills and on published ones, a line for each
-//! skill that was not let through, and the shares at the end. For `BENCHMARKS.md`, and for seeing what
-//! a changed rule does: run it before and after, and compare the lines.
+//! The figures of the scanner: verdicts on labelled and on published skills, a line for each skill
+//! that was not allowed, and the totals at the end. For `BENCHMARKS.md`, and for seeing the effect
+//! of a changed rule: run it before and after, and compare the lines.
 //!
 //! `SINEW_SHARED=../shared cargo run --release -p sinew-guard --example verdicts > after.tsv`
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use sinew_guard::eval::{RateEstimate, ScanLabel, read_rows};
 use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdict};
 
-/// Skills that people published and nobody labelled; next to none of them is malicious.
+/// Published skills without labels; almost none of them is malicious.
 const PUBLISHED: &[&str] = &["data/skills.jsonl.gz", "data/routing/train-skills.jsonl.gz"];
 
 fn main() {

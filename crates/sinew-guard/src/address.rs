@@ -1,18 +1,18 @@
-//! Network addresses that somebody else's URL may lead to.
+//! Network addresses that an untrusted URL may point to.
 //!
-//! A URL in a skill is untrusted: it may name this machine, a neighbour, or the metadata service of a
-//! cloud, and a public name may resolve to any of them. So the question is put to the address that
-//! is about to be connected to, never to the name.
+//! A URL in a skill is untrusted: it may point to this machine, another host in this network, or
+//! the metadata service of a cloud, and a public name may resolve to any of them. So the check
+//! applies to the address that is about to be connected to, never to the name.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Ranges of IPv4 that are not the public internet: network, bits of prefix, what it is.
+/// IPv4 ranges that are not the public internet: network, prefix length, what it is.
 const V4: &[(Ipv4Addr, u32, &str)] = &[
     (Ipv4Addr::new(0, 0, 0, 0), 8, "unspecified"),
     (Ipv4Addr::new(10, 0, 0, 0), 8, "private"),
-    (Ipv4Addr::new(100, 64, 0, 0), 10, "shared by a carrier"),
+    (Ipv4Addr::new(100, 64, 0, 0), 10, "shared address space of a carrier"),
     (Ipv4Addr::new(127, 0, 0, 0), 8, "this machine"),
-    // Where a cloud's metadata service answers, besides link-local addresses.
+    // Metadata services of clouds that are not at link-local addresses.
     (Ipv4Addr::new(168, 63, 129, 16), 32, "a metadata service"),
     (Ipv4Addr::new(169, 254, 0, 0), 16, "link-local"),
     (Ipv4Addr::new(172, 16, 0, 0), 12, "private"),
@@ -27,12 +27,12 @@ const V4: &[(Ipv4Addr, u32, &str)] = &[
     (Ipv4Addr::new(240, 0, 0, 0), 4, "reserved"),
 ];
 
-/// Ranges of IPv6 that are not the public internet.
+/// IPv6 ranges that are not the public internet.
 const V6: &[(Ipv6Addr, u32, &str)] = &[
     (Ipv6Addr::UNSPECIFIED, 128, "unspecified"),
     (Ipv6Addr::LOCALHOST, 128, "this machine"),
     (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, "private"),
-    (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64, "a black hole"),
+    (Ipv6Addr::new(0x100, 0, 0, 0, 0, 0, 0, 0), 64, "a discard address"),
     (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23, "reserved"),
     (Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0), 32, "for documentation"),
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20, "for documentation"),
@@ -42,7 +42,7 @@ const V6: &[(Ipv6Addr, u32, &str)] = &[
     (Ipv6Addr::new(0xff00, 0, 0, 0, 0, 0, 0, 0), 8, "multicast"),
 ];
 
-/// Why an address is not one of the public internet; `None` for one that is.
+/// Why an address is not public; `None` if it is.
 pub fn non_public_reason(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => not_public_v4(address),
@@ -67,7 +67,7 @@ fn not_public_v4(address: Ipv4Addr) -> Option<&'static str> {
     })
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped, compatible, translated or tunnelled.
+/// The IPv4 address embedded in an IPv6 address: mapped, compatible, translated or tunnelled.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let parts = address.segments();
     let v4 = |high: u16, low: u16| Ipv4Addr::from((u32::from(high) << 16) | u32::from(low));

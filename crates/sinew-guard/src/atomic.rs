@@ -1,4 +1,5 @@
-//! Files that other programs share: old or new, never half.
+//! Atomic writes: a file shared with other programs is the old one or the new one, never half of
+//! each.
 //!
 //! A write goes to a temporary file in the same folder, is flushed to the disk, and renamed over
 //! the target; then the folder itself is flushed, so that the rename survives a power cut. Writers
@@ -13,11 +14,11 @@ use std::path::{Path, PathBuf};
 pub enum FileAccess {
     /// Anyone, by the usual mode.
     Shared,
-    /// The owner alone: secrets and state.
+    /// Only the owner: secrets and state.
     OwnerOnly,
-    /// The owner alone, who may also run it.
+    /// Only the owner, who may also run it.
     OwnerRuns,
-    /// Whoever may read the file that is replaced.
+    /// The same access as the file that is replaced.
     Same,
 }
 
@@ -36,8 +37,7 @@ pub fn write(path: &Path, bytes: &[u8], access: FileAccess) -> io::Result<()> {
 
 /// Copies `path` to a backup beside it and returns the backup's path.
 ///
-/// The first backup is `<file>.bak`; later ones are numbered, because a backup that overwrites a
-/// backup is none.
+/// The first backup is `<file>.bak`; later ones are numbered, so that no backup overwrites another.
 pub fn backup(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let numbered = |number: u32| match number {
@@ -49,7 +49,7 @@ pub fn backup(path: &Path) -> io::Result<PathBuf> {
     for candidate in (1..).map(numbered) {
         match OpenOptions::new().write(true).create_new(true).open(&candidate) {
             Ok(mut file) => {
-                // Before the first byte: a backup of a secret is a secret.
+                // Before the first byte is written: a backup of a secret is a secret.
                 file.set_permissions(permissions)?;
                 file.write_all(&bytes)?;
                 file.sync_all()?;
@@ -59,7 +59,7 @@ pub fn backup(path: &Path) -> io::Result<PathBuf> {
             Err(error) => return Err(error),
         }
     }
-    unreachable!("the numbers do not end")
+    unreachable!("there is always a free number")
 }
 
 /// An advisory lock, held until it is dropped.
@@ -67,14 +67,14 @@ pub fn backup(path: &Path) -> io::Result<PathBuf> {
 pub struct FileLock(File);
 
 impl FileLock {
-    /// Waits for the lock at `path`, which is created where it does not exist.
+    /// Waits for the lock at `path`, which is created if it does not exist.
     pub fn acquire(path: &Path) -> io::Result<Self> {
         let file = Self::open(path)?;
         file.lock()?;
         Ok(Self(file))
     }
 
-    /// The lock at `path`, unless somebody else holds it.
+    /// The lock at `path`, or `None` if another process holds it.
     pub fn try_acquire(path: &Path) -> io::Result<Option<Self>> {
         let file = Self::open(path)?;
         match file.try_lock() {
@@ -92,7 +92,7 @@ impl FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // Closing the file releases it as well; a failure here leaves nothing to do.
+        // Closing the file releases it as well, so a failure here can be ignored.
         let _ = self.0.unlock();
     }
 }
@@ -113,7 +113,8 @@ fn set_access(file: &File, access: FileAccess, replaced: &Path) -> io::Result<()
     file.set_permissions(fs::Permissions::from_mode(mode))
 }
 
-/// Windows gives a new file the access rights of its folder, which for a home is the owner's.
+/// Windows gives a new file the access rights of its folder, which for a home folder are the
+/// owner's.
 #[cfg(not(unix))]
 fn set_access(_file: &File, _access: FileAccess, _replaced: &Path) -> io::Result<()> {
     Ok(())

@@ -1,8 +1,8 @@
-//! Files inside a folder, opened through handles that do not lead out of it.
+//! Access to files inside a folder, through handles that do not lead out of it.
 //!
-//! A path that was checked and then opened can be swapped in between. Here a file is opened first,
-//! without following a link and without blocking on a pipe, and everything else is asked of the
-//! open handle.
+//! A path that was checked first and opened afterwards can be swapped in between. Here a file is
+//! opened first, without following a link and without blocking on a pipe, and everything else is
+//! read from the open handle.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,13 +18,13 @@ use cap_fs_ext::{
 };
 use cap_std::fs::{Dir, OpenOptions};
 
-/// A regular file, open, with what the handle says of it.
+/// An open regular file, with the metadata of its handle.
 #[derive(Debug)]
 pub struct OpenFile {
     file: cap_std::fs::File,
-    /// What the file looked like when it was opened.
+    /// The file's stamp when it was opened.
     pub stamp: FileStamp,
-    /// How many names the file has.
+    /// How many hard links the file has.
     pub links: u64,
     /// Whether any execute bit is set.
     pub executable: bool,
@@ -37,12 +37,12 @@ pub struct FileStamp {
     pub size: u64,
     /// When the content changed last.
     pub modified: Option<SystemTime>,
-    /// When the file's record changed last, where the system tells: content put back with its old
-    /// time still shows here.
+    /// When the file's metadata changed last, where the system records it: content that was changed
+    /// and given its old time back still shows here.
     pub changed: Option<SystemTime>,
     /// Device and inode, where the system has them.
     pub id: (u64, u64),
-    /// A symbolic link: what it leads to may change while the link itself does not.
+    /// A symbolic link: what it points to may change while the link itself does not.
     pub is_link: bool,
 }
 
@@ -79,7 +79,7 @@ pub enum FileReadError {
     Io(#[from] io::Error),
 }
 
-/// Opens `path` below `dir` if it is a regular file; never follows a link in its last part, never
+/// Opens `path` below `dir` if it is a regular file. Never follows a link in the last part, never
 /// leaves `dir`, never blocks.
 pub fn open_regular(dir: &Dir, path: &Path) -> Result<OpenFile, FileOpenError> {
     let mut options = OpenOptions::new();
@@ -114,8 +114,8 @@ fn executable(_metadata: &cap_std::fs::Metadata) -> bool {
 
 /// The stamp of a file below `dir`, without opening it.
 ///
-/// This is for comparing with an earlier [`OpenFile::stamp`] and costs one system call; it checks
-/// nothing, so content still has to come through [`open_regular`].
+/// Meant for comparing with an earlier [`OpenFile::stamp`]; it costs one system call. It checks
+/// nothing, so content still has to be read through [`open_regular`].
 pub fn stamp_of(dir: &Dir, path: &Path) -> io::Result<FileStamp> {
     #[cfg(unix)]
     return Ok(stamp_from(&rustix::fs::statat(dir, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?));
@@ -144,7 +144,7 @@ fn stamp_from(stat: &rustix::fs::Stat) -> FileStamp {
     }
 }
 
-/// What an entry of a folder is, as the folder itself says.
+/// The kind of a folder entry, as the folder lists it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FolderEntryKind {
     /// A folder.
@@ -155,11 +155,11 @@ pub enum FolderEntryKind {
     File,
 }
 
-/// Lists a folder below `dir`: calls `take` with each entry until it breaks off, and gives back what
-/// the folder looked like just before.
+/// Lists a folder below `dir`: calls `take` with each entry until it breaks off, and returns the
+/// folder's stamp from just before.
 ///
-/// Every folder of a catalog comes through here. Linux is asked directly, on one handle: listing
-/// through [`Dir::read_dir`] opens each folder a second time.
+/// Every folder of a catalog is listed here. On Linux this uses one handle and direct system calls,
+/// because [`Dir::read_dir`] opens each folder a second time.
 #[cfg(target_os = "linux")]
 pub fn list(
     dir: &Dir,
@@ -183,7 +183,8 @@ pub fn list(
             continue;
         }
         let kind = match entry.file_type() {
-            // Some file systems do not say it in the listing; what is gone by now has no kind.
+            // Some file systems do not give the kind in the listing; an entry that is gone by now
+            // has no kind.
             FileType::Unknown => {
                 let flags = AtFlags::SYMLINK_NOFOLLOW;
                 let Ok(stat) = rustix::fs::statat(&folder, entry.file_name(), flags) else {
@@ -191,7 +192,7 @@ pub fn list(
                 };
                 FileType::from_raw_mode(stat.st_mode)
             }
-            said => said,
+            known => known,
         };
         let kind = match kind {
             FileType::Directory => FolderEntryKind::Folder,
@@ -205,12 +206,13 @@ pub fn list(
     Ok(stamp)
 }
 
-/// Bytes of a folder that are read at once: a skill's folder fits, and a thread's stack does not notice.
+/// Buffer size for reading a folder: the listing of a skill's folder fits, and it is small for a
+/// thread's stack.
 #[cfg(target_os = "linux")]
 const LISTED_AT_ONCE: usize = 8 * 1024;
 
-/// Lists a folder below `dir`: calls `take` with each entry until it breaks off, and gives back what
-/// the folder looked like just before.
+/// Lists a folder below `dir`: calls `take` with each entry until it breaks off, and returns the
+/// folder's stamp from just before.
 #[cfg(not(target_os = "linux"))]
 pub fn list(
     dir: &Dir,
@@ -233,20 +235,22 @@ pub fn list(
 }
 
 impl OpenFile {
-    /// Reads the file, unless it is or grows larger than `limit`.
+    /// Reads the file, unless it is larger than `limit` or grows beyond it.
     pub fn read(self, limit: u64) -> Result<Vec<u8>, FileReadError> {
         let mut bytes = Vec::new();
         self.read_into(&mut bytes, limit)?;
         Ok(bytes)
     }
 
-    /// Reads the file in place of what `bytes` held, unless it is or grows larger than `limit`.
+    /// Reads the file into `bytes`, replacing its content, unless the file is larger than `limit`
+    /// or grows beyond it.
     pub fn read_into(mut self, bytes: &mut Vec<u8>, limit: u64) -> Result<(), FileReadError> {
         if self.stamp.size > limit {
             return Err(FileReadError::TooLarge { size: self.stamp.size, limit });
         }
         let expected = usize::try_from(self.stamp.size).unwrap_or(0);
-        // Room for one byte more: where it stays free, the file has ended, and nobody need ask again.
+        // Room for one byte more: if it stays free, the file has ended, and no second read is
+        // needed.
         bytes.resize(expected + 1, 0);
         let mut filled = 0;
         while filled < bytes.len() {
@@ -320,7 +324,8 @@ fn kind(file_type: cap_std::fs::FileType) -> &'static str {
     if file_type.is_dir() { "a folder" } else { "something else" }
 }
 
-/// Resolves every link in `path`; the result lies in `root`'s own real path or is refused.
+/// Resolves every link in `path`; returns `None` if the result is not inside the real path of
+/// `root`.
 pub fn resolve_inside(root: &Path, path: &Path) -> io::Result<Option<PathBuf>> {
     let root = fs::canonicalize(root)?;
     let path = fs::canonicalize(path)?;

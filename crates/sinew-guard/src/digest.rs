@@ -5,13 +5,13 @@ use sinew_skill::content_hash;
 
 /// The digest of a tree: SHA-256 over each path and its file's digest, in byte order of the paths.
 ///
-/// Times, modes and the order of the listing play no part, so that the same files have the same
-/// digest on every machine.
+/// Times, modes and the order of the listing do not matter, so the same files have the same digest
+/// on every machine.
 pub fn tree<'a>(files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> String {
     tree_of_hashes(files.into_iter().map(|(path, bytes)| (path, Sha256::digest(bytes).into())))
 }
 
-/// The digest of a tree whose files were hashed before.
+/// The digest of a tree whose files have already been hashed.
 pub fn tree_of_hashes<'a>(files: impl IntoIterator<Item = (&'a str, [u8; 32])>) -> String {
     let mut files: Vec<_> = files.into_iter().collect();
     files.sort_unstable_by(|a, b| a.0.cmp(b.0));

@@ -1,8 +1,9 @@
-//! The environment policy: which variables a skill may set for a child, and which no child gets.
+//! The environment policy: which variables a skill may set for a child process, and which no child
+//! gets.
 //!
-//! A pure function of names, values and what is declared; the lists are data
-//! (`data/env-policy.json`). **Must never happen here:** the process environment read or changed, a
-//! value in a record, a name dropped without one.
+//! A pure function of names, values and declarations; the lists are data (`data/env-policy.json`).
+//! **Must never happen here:** the process environment read or changed, a value in a record, a name
+//! dropped without a record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -13,23 +14,23 @@ use sinew_settings::ReasonCode;
 
 const POLICY: &str = include_str!("../data/env-policy.json");
 
-/// Why a variable is not handed on.
+/// Why a variable is not passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EnvRefusal {
-    /// Steers loaders, interpreters or compilers; stripped from every child.
+    /// Controls loaders, interpreters or compilers; removed for every child.
     BlockedEverywhere,
-    /// Never for a skill, whatever it declares.
+    /// Never for a skill, regardless of what it declares.
     SkillAlwaysBlocked,
     /// Blocked by sinew beyond OpenClaw's list.
     ExtraBlocked,
-    /// May be inherited, may not be set by a skill.
+    /// May be inherited but not set by a skill.
     BlockedOverride,
     /// Needs a declaration that is missing.
     Undeclared,
-    /// Only declared and configured names reach an unreviewed skill's run.
+    /// Only declared and configured names are passed to an unreviewed skill.
     Unreviewed,
-    /// Not a name.
+    /// Not a valid name.
     BadName,
     /// A NUL in the value.
     NulValue,
@@ -49,17 +50,17 @@ impl EnvRefusal {
         }
     }
 
-    /// What the class means, for people.
+    /// The explanation shown to people.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::BlockedEverywhere => "it steers loaders, interpreters or compilers",
+            Self::BlockedEverywhere => "it controls loaders, interpreters or compilers",
             Self::SkillAlwaysBlocked => "no skill may set it, whatever it declares",
             Self::ExtraBlocked => "it decides which programs are found, or belongs to sinew",
-            Self::BlockedOverride => "it may be inherited and not be set by a skill",
+            Self::BlockedOverride => "it may be inherited, but not set by a skill",
             Self::Undeclared => "it names a credential that the skill does not declare",
-            Self::Unreviewed => "nobody has reviewed the skill, and it does not declare the name",
-            Self::BadName => "it is no name of a variable",
-            Self::NulValue => "its value holds a NUL byte",
+            Self::Unreviewed => "the skill is unreviewed, and it does not declare the name",
+            Self::BadName => "it is not a valid variable name",
+            Self::NulValue => "its value contains a NUL byte",
         }
     }
 }
@@ -75,7 +76,7 @@ pub struct SkillEnv<'a> {
     pub reviewed: bool,
     /// Whether declared credentials such as `GH_TOKEN` may be set (`skills.env.allowDeclaredCredentials`).
     pub allow_declared_credentials: bool,
-    /// Names that hold the host's own credentials, beyond those that look like it.
+    /// Names that hold the host's own credentials, in addition to those that look like credentials.
     pub host_credentials: &'a [String],
 }
 
@@ -89,7 +90,7 @@ impl SkillEnv<'_> {
     }
 }
 
-/// A variable that was refused or doubted. It never holds the value.
+/// A variable that was refused or is suspicious. It never contains the value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EnvRecord {
     /// `env-blocked`, `env-undeclared`, `env-bad-name`, `env-nul` or `env-suspicious`.
@@ -98,7 +99,7 @@ pub struct EnvRecord {
     pub skill: String,
     /// The variable.
     pub key: String,
-    /// The class that decided, where one did.
+    /// Why it was refused, if it was.
     pub class: Option<EnvRefusal>,
 }
 
@@ -128,7 +129,7 @@ struct EnvPolicyRecord {
 struct EnvNameSet {
     keys: BTreeSet<String>,
     prefixes: Vec<String>,
-    /// Compiled in a moment, and matched slowly: names are short, and a process sees few of them.
+    /// These compile quickly and match slowly: names are short, and a process checks few of them.
     regexes: Vec<Regex>,
 }
 
@@ -138,7 +139,7 @@ impl EnvNameSet {
         Some(Self {
             keys: upper(list.keys).collect(),
             prefixes: upper(list.prefixes).collect(),
-            // Names are compared in capitals, as the list writes them.
+            // Names are compared in upper case, as the list has them.
             regexes: list.regexes.iter().map(|it| Regex::new(it)).collect::<Result<_, _>>().ok()?,
         })
     }
@@ -175,18 +176,18 @@ static LISTS: LazyLock<Option<EnvPolicy>> = LazyLock::new(|| {
     })
 });
 
-/// Bytes of a value above which it is doubted.
+/// A longer value is suspicious.
 const LONG_VALUE: usize = 32_768;
-/// Shortest value that looks like an encoded blob.
+/// The shortest value that looks like an encoded blob.
 const BLOB_VALUE: usize = 80;
 
-/// Whether a name is blocked for everybody and stripped from children.
+/// Whether a name is blocked everywhere and removed for children.
 pub fn is_blocked_everywhere(name: &str) -> bool {
     // Without its lists the policy blocks everything.
     LISTS.as_ref().is_none_or(|lists| lists.everywhere.holds(&name.to_uppercase()))
 }
 
-/// Whether a name may be inherited and not set.
+/// Whether a name may be inherited but not set.
 pub fn is_blocked_override(name: &str) -> bool {
     LISTS.as_ref().is_none_or(|lists| lists.overridden.holds(&name.to_uppercase()))
 }
@@ -233,19 +234,19 @@ pub fn check_variable(skill: &SkillEnv<'_>, name: &str, value: &str) -> Result<(
     Ok(())
 }
 
-/// The variables a skill's configuration puts into a child, and a record for each that it does not.
+/// The variables that a skill's configuration gives to a child, and a record for each refused one.
 pub fn filter_variables(
     skill: &SkillEnv<'_>,
-    wanted: &BTreeMap<String, String>,
+    requested: &BTreeMap<String, String>,
 ) -> (BTreeMap<String, String>, Vec<EnvRecord>) {
-    let mut given = BTreeMap::new();
+    let mut allowed = BTreeMap::new();
     let mut records = Vec::new();
-    for (name, value) in wanted {
+    for (name, value) in requested {
         let mut record = |code, class| {
             records.push(EnvRecord {
                 code,
                 skill: skill.skill.to_owned(),
-                key: shown(name),
+                key: safe_name(name),
                 class,
             });
         };
@@ -254,16 +255,16 @@ pub fn filter_variables(
                 if is_suspicious(value) {
                     record(ReasonCode::EnvSuspicious, None);
                 }
-                given.insert(name.clone(), value.clone());
+                allowed.insert(name.clone(), value.clone());
             }
             Err(class) => record(class.code(), Some(class)),
         }
     }
-    (given, records)
+    (allowed, records)
 }
 
-/// What a child inherits of `host`: nothing that is blocked everywhere, nothing that is blocked from
-/// being set unless it may be inherited.
+/// What a child inherits of `host`: nothing that is blocked everywhere, and nothing that is blocked
+/// from being set unless it may be inherited.
 pub fn inherited_by_child(host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let Some(lists) = LISTS.as_ref() else { return BTreeMap::new() };
     host.iter()
@@ -276,15 +277,15 @@ pub fn inherited_by_child(host: &BTreeMap<String, String>) -> BTreeMap<String, S
         .collect()
 }
 
-/// What the run of a skill inherits of `host`: as [`inherited_by_child`], without credentials that the skill
-/// does not declare, and with those that it does. What is kept back has a record.
+/// What a skill's process inherits of `host`: like [`inherited_by_child`], without credentials that
+/// the skill does not declare, and with those that it does. Every variable held back has a record.
 pub fn inherited_by_skill(
     skill: &SkillEnv<'_>,
     host: &BTreeMap<String, String>,
 ) -> (BTreeMap<String, String>, Vec<EnvRecord>) {
-    let mut kept = inherited_by_child(host);
+    let mut inherited = inherited_by_child(host);
     let mut records = Vec::new();
-    let Some(lists) = LISTS.as_ref() else { return (kept, records) };
+    let Some(lists) = LISTS.as_ref() else { return (inherited, records) };
     for (name, value) in host {
         let upper = name.to_uppercase();
         let class = if lists.everywhere.holds(&upper) {
@@ -294,25 +295,25 @@ pub fn inherited_by_skill(
             || skill.is_host_credential(name)
         {
             check_variable(skill, name, value).err()
-        } else if kept.contains_key(name) {
+        } else if inherited.contains_key(name) {
             None
         } else {
             Some(EnvRefusal::BlockedOverride)
         };
         match class {
-            None => drop(kept.insert(name.clone(), value.clone())),
+            None => drop(inherited.insert(name.clone(), value.clone())),
             Some(class) => {
-                kept.remove(name);
+                inherited.remove(name);
                 records.push(EnvRecord {
                     code: class.code(),
                     skill: skill.skill.to_owned(),
-                    key: shown(name),
+                    key: safe_name(name),
                     class: Some(class),
                 });
             }
         }
     }
-    (kept, records)
+    (inherited, records)
 }
 
 fn is_name(name: &str) -> bool {
@@ -327,7 +328,7 @@ fn is_suspicious(value: &str) -> bool {
             && value.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'='))
 }
 
-/// A name as a record may hold it: somebody may have put the value where the name belongs.
-fn shown(name: &str) -> String {
+/// A name as a record may contain it: the value may have been written where the name belongs.
+fn safe_name(name: &str) -> String {
     name.split('=').next().unwrap_or("").chars().filter(|c| !c.is_control()).take(128).collect()
 }

@@ -1,7 +1,7 @@
-//! Evaluation: the scanner against labelled skills, tier by tier, with intervals.
+//! Evaluation: the scanner's verdicts on labelled skills, per tier, with confidence intervals.
 //!
 //! Rows are inert data: they are read, never run. A row that cannot be read is an error, because a
-//! figure over fewer rows than were given is no figure.
+//! figure over fewer rows than were given would be misleading.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
@@ -17,7 +17,7 @@ pub enum ScanEvalError {
     /// The data cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A line is no row.
+    /// A line is not a valid row.
     #[error("line {line}: {error}")]
     Row {
         /// Line, from 1.
@@ -27,13 +27,13 @@ pub enum ScanEvalError {
     },
 }
 
-/// What a row is said to be.
+/// The label of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ScanLabel {
-    /// Carries an attack.
+    /// Contains an attack.
     Malicious,
-    /// Does not.
+    /// Contains none.
     Benign,
 }
 
@@ -61,13 +61,13 @@ enum LabelledFileRecord {
 pub struct LabelledSkill {
     /// Stable id.
     pub id: String,
-    /// What it is said to be.
+    /// Its label.
     pub label: ScanLabel,
     /// Kind of attack or of skill.
     pub category: String,
     /// Where it comes from.
     pub tier: String,
-    /// Labelled by account or report; the text shows no payload.
+    /// Labelled by its account or by a report; the text itself shows no payload.
     pub noisy: bool,
     /// Its files.
     pub bundle: SkillBundle,
@@ -80,7 +80,7 @@ pub struct RateEstimate {
     pub hits: usize,
     /// All rows.
     pub of: usize,
-    /// hits / of; 0 where there are none.
+    /// hits / of; 0 if there are no rows.
     pub rate: f64,
     /// Lower end of the interval.
     pub low: f64,
@@ -135,9 +135,9 @@ pub struct WrongVerdict {
     pub tier: String,
     /// Its category.
     pub category: String,
-    /// What the scanner said.
+    /// The scanner's verdict.
     pub verdict: Verdict,
-    /// The rules behind it: gravest findings as `rule file:line`.
+    /// The rules behind it: the most severe findings as `rule file:line`.
     pub findings: Vec<String>,
 }
 
@@ -152,7 +152,7 @@ pub struct ScanTimes {
     pub p99_ms: f64,
     /// Slowest.
     pub max_ms: f64,
-    /// All together.
+    /// Sum over all skills.
     pub total_ms: f64,
 }
 
@@ -189,7 +189,8 @@ pub struct ScanEvalReport {
     pub time: ScanTimes,
 }
 
-/// The rows of JSON lines, gzipped or plain, one at a time: a data set is larger than a skill.
+/// The rows of a JSON-lines file, gzipped or plain, one at a time, because a data set may not fit
+/// into memory.
 pub fn read_rows<R: Read + 'static>(
     mut reader: R,
 ) -> Result<impl Iterator<Item = Result<LabelledSkill, ScanEvalError>>, ScanEvalError> {

@@ -1,12 +1,12 @@
 //! The guard: no skill text, path or file passes unchecked.
 //!
-//! What every other crate needs when it touches what strangers wrote:
+//! What every other crate needs to handle untrusted content:
 //!
-//! - the [`scan`]ner, which reads a skill as its reader would and says what it found;
-//! - [`archive`]s, opened under caps, and [`staging`], from which a tree replaces another at once;
-//! - [`address`]es that a stranger's URL may lead to;
+//! - the [`scan`]ner, which reads a skill as its reader would and reports what it finds;
+//! - [`archive`]s, opened under caps, and [`staging`], which replaces a whole tree in one step;
+//! - [`address`]es that an untrusted URL may point to;
 //! - the [`mod@env`] policy, the table of [`secrets`], and files that only their owner reads ([`private_files`]);
-//! - [`Untrusted`] text, which cannot be printed before it is rendered for a place;
+//! - [`Untrusted`] text, which cannot be printed until it is rendered for a particular place;
 //! - [`containment`] of access to files, through directory handles that do not follow links out;
 //! - [`atomic`] writes, so that a file shared with other programs is old or new, never half, and can
 //!   be mapped ([`mapped_file`]).

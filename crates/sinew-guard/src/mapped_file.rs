@@ -1,8 +1,8 @@
-//! Files that are used where they lie: mapped into memory, shared with other processes, and read
-//! from the disk only where someone looks.
+//! Memory-mapped files: shared with other processes, and read from the disk only where they are
+//! accessed.
 //!
-//! **Invariant:** only files that are written through [`crate::atomic`] are mapped. Such a file is
-//! replaced, never changed in place, so that what is mapped stays as it was.
+//! **Invariant:** only files written through [`crate::atomic`] are mapped. Such a file is replaced,
+//! never changed in place, so the mapped bytes stay as they were.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ pub struct MappedFile(MappedBytes);
 #[cfg(unix)]
 type MappedBytes = memmap2::Mmap;
 
-/// Elsewhere a mapped file cannot be replaced: it is read.
+/// On other systems a mapped file cannot be replaced, so it is read into memory.
 #[cfg(not(unix))]
 type MappedBytes = Vec<u8>;
 
@@ -35,8 +35,8 @@ impl AsRef<[u8]> for MappedFile {
 #[cfg(unix)]
 #[allow(unsafe_code, reason = "mapping is unsafe where others may change the file in place")]
 fn bytes(file: &File) -> io::Result<MappedBytes> {
-    // SAFETY: the file was written by `atomic::write`, which puts a new file in the old one's place;
-    // nobody writes to or shortens the one that is open here.
+    // SAFETY: the file was written by `atomic::write`, which replaces a file with a new one;
+    // nothing writes to or truncates the file that is open here.
     unsafe { memmap2::Mmap::map(file) }
 }
 

@@ -1,7 +1,7 @@
-//! Files that only their owner reads: tokens, keys, state.
+//! Files that only their owner may read: tokens, keys, state.
 //!
-//! Created exclusively as 0600 in a 0700 folder; a file that others can read is refused on load, and
-//! a file that cannot be understood is put aside, never silently reset.
+//! They are created exclusively as 0600 in a 0700 folder. A file that others can read is refused,
+//! and a file that cannot be parsed is moved aside, never silently reset.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub enum PrivateFileError {
     /// Others than the owner can read or change it.
     #[error(
-        "{path} can be read by others (mode {mode:o}); run `chmod 600` on it and replace what it holds"
+        "{path} can be read by others (mode {mode:o}); run `chmod 600` on it and replace the secrets in it"
     )]
     Exposed {
         /// The file.
@@ -42,7 +42,7 @@ pub fn create_folder(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a new private file; one that exists is not touched.
+/// Writes a new private file; an existing one is left untouched.
 pub fn create_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         create_folder(folder)?;
@@ -75,7 +75,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, PrivateFileError> {
     Ok(bytes)
 }
 
-/// Puts a file that cannot be understood aside as `<name>.corrupt-<time>` and returns that path.
+/// Moves a file that cannot be parsed to `<name>.corrupt-<time>` and returns that path.
 pub fn set_aside_corrupt(path: &Path, time: &str) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let safe: String =
@@ -83,7 +83,7 @@ pub fn set_aside_corrupt(path: &Path, time: &str) -> io::Result<PathBuf> {
     for number in 0..1000 {
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };
         let aside = path.with_file_name(format!("{name}.corrupt-{safe}{suffix}"));
-        // A link fails where a rename would overwrite.
+        // Creating a link fails if the target exists; a rename would overwrite it.
         match fs::hard_link(path, &aside) {
             Ok(()) => {
                 fs::remove_file(path)?;

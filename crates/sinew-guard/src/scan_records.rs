@@ -1,4 +1,4 @@
-//! What was scanned and what a person accepted: the scan cache and the audit of overrides.
+//! What was scanned and what a person accepted: the scan cache and the audit log of overrides.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use crate::atomic::{self, FileAccess, FileLock};
 use crate::scan::{Finding, FindingSeverity, ScanReport, Verdict};
 
-/// Reports kept; the oldest go first.
+/// The number of reports kept; the oldest are dropped first.
 const MAX_CACHED: usize = 10_000;
 
-/// Reports by digest of content, for one rule table.
+/// Reports by content digest, for one rule table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanCache {
     ruleset: String,
@@ -21,7 +21,7 @@ pub struct ScanCache {
     next: u64,
 }
 
-/// What a scan said, without what only a person at a terminal needs.
+/// The result of a scan, without the details that only a person at a terminal needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedScanReport {
     /// Allow, warn or block.
@@ -37,8 +37,8 @@ impl ScanCache {
         Self { ruleset: ruleset.to_owned(), ..Self::default() }
     }
 
-    /// Loads a cache. One that is missing, unreadable or for other rules is empty: it can be
-    /// rebuilt, so there is nothing to keep.
+    /// Loads a cache. One that is missing, unreadable or for other rules counts as empty: it can be
+    /// rebuilt, so nothing is lost.
     pub fn load(path: &Path, ruleset: &str) -> Self {
         std::fs::read(path)
             .ok()
@@ -47,19 +47,20 @@ impl ScanCache {
             .unwrap_or_else(|| Self::new(ruleset))
     }
 
-    /// Writes the cache, readable by its owner alone: a forged entry would open the gate.
+    /// Writes the cache, readable by its owner alone: a forged entry would let a blocked skill
+    /// through.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         let bytes = serde_json::to_vec(self).map_err(io::Error::other)?;
         let _lock = FileLock::acquire(&path.with_extension("lock"))?;
         atomic::write(path, &bytes, FileAccess::OwnerOnly)
     }
 
-    /// What was said about this content.
+    /// The cached report for this content.
     pub fn get(&self, digest: &str) -> Option<&CachedScanReport> {
         self.reports.get(digest)
     }
 
-    /// Remembers a report.
+    /// Stores a report.
     pub fn put(&mut self, report: &ScanReport) {
         if report.ruleset != self.ruleset || report.findings.iter().any(|f| f.rule == "scan-failed")
         {
@@ -85,7 +86,7 @@ impl ScanCache {
         self.reports.len()
     }
 
-    /// Whether nothing is remembered.
+    /// Whether there are no reports.
     pub fn is_empty(&self) -> bool {
         self.reports.is_empty()
     }
@@ -109,10 +110,10 @@ pub struct FindingOverride {
 /// Why an acceptance is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum OverrideError {
-    /// The rule cannot be accepted by anybody.
+    /// This rule can never be accepted.
     #[error("`{0}` cannot be accepted")]
     Never(String),
-    /// The digest is not that of what was scanned.
+    /// The digest is not that of the scanned skill.
     #[error("the digest {given} is not that of this skill, {found}")]
     Digest {
         /// What was given.
@@ -131,7 +132,7 @@ pub enum OverrideError {
     Io(#[from] io::Error),
 }
 
-/// Rules that nobody can accept: what they find was not seen, or leads out of the skill.
+/// Rules that can never be accepted: what they report was not scanned, or points outside the skill.
 const NEVER: &[&str] = &[
     "scan-failed",
     "link-entry",
@@ -141,7 +142,7 @@ const NEVER: &[&str] = &[
     "encoding-unscannable",
 ];
 
-/// Rules about programs in a form that nobody reads; a person may allow all of them at once.
+/// Rules about programs in a form that people cannot read; the user may allow all of them at once.
 pub const BINARIES: &[&str] = &["bytecode-file", "executable-file", "native-library"];
 
 /// Records an acceptance in the append-only audit file, after checking that it fits the report.
@@ -168,7 +169,7 @@ pub fn record_override(
     Ok(append_audit_record(audit, given)?)
 }
 
-/// Adds one record to an append-only audit file that only its owner reads.
+/// Adds one record to an append-only audit file that only its owner can read.
 pub fn append_audit_record(audit: &Path, record: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(record).map_err(io::Error::other)?;
     line.push(b'\n');
@@ -185,7 +186,8 @@ pub fn append_audit_record(audit: &Path, record: &impl Serialize) -> io::Result<
     file.sync_all()
 }
 
-/// Acceptances in an audit file; lines that are none are skipped, because an append may be cut short.
+/// The acceptances in an audit file. Malformed lines are skipped, because an append may have been
+/// interrupted.
 pub fn read_overrides(audit: &Path) -> io::Result<Vec<FindingOverride>> {
     match std::fs::read_to_string(audit) {
         Ok(text) => Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()),
@@ -194,8 +196,8 @@ pub fn read_overrides(audit: &Path) -> io::Result<Vec<FindingOverride>> {
     }
 }
 
-/// The verdict once accepted rules count as info. Other bytes have another digest, so that an
-/// acceptance is void the moment anything changes.
+/// The verdict with accepted rules counted as info. Changed bytes have another digest, so an
+/// acceptance becomes void as soon as anything changes.
 pub fn verdict_with_overrides(report: &ScanReport, overrides: &[FindingOverride]) -> Verdict {
     let accepted = |rule: &str| {
         !NEVER.contains(&rule)

@@ -1,11 +1,11 @@
-//! Secrets: one table of patterns, for refusal, masking and redaction alike.
+//! Secrets: one table of patterns for refusal, masking and redaction.
 //!
-//! There are three ways to look. [`find`] is for text that was published: it knows the shapes of keys
-//! and lets keys pass that say themselves that they are examples. [`find_strict`] is for text that
-//! somebody typed or a model wrote, and that is about to be kept or sent: it also knows cards,
-//! passwords and tokens that are named as such, and only a value that is a placeholder as a whole
-//! passes. [`find_recorded`] is for what was recorded while somebody worked, in which anything may
-//! stand: it also knows one-time codes, addresses, telephone numbers and whatever looks random.
+//! There are three searches. [`find`] is for published text: it knows the shapes of keys and skips
+//! keys that are marked as examples. [`find_strict`] is for text that a user typed or a model wrote
+//! and that is about to be stored or sent: it also knows cards, passwords and tokens that are named
+//! as such, and skips only values that are placeholders as a whole. [`find_recorded`] is for
+//! recorded sessions, which may contain anything: it also knows one-time codes, addresses,
+//! telephone numbers and text that looks random.
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -14,63 +14,64 @@ use regex::Regex;
 use serde::Deserialize;
 
 const TABLE: &str = include_str!("../data/secrets.json");
-/// What stands where a secret was.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[REDACTED CREDENTIAL]";
 
 #[derive(Deserialize)]
 struct SecretPattern {
     id: String,
-    /// The first group, where there is one, is the value; else the whole match is.
+    /// If there is a group, the first one is the value; otherwise the whole match is.
     re: String,
-    /// What a text holds that matches: one of these, in whatever case where it is not published; nothing where no word is sure.
+    /// Every matching text contains one of these, in any case unless the text is published; empty
+    /// if there is no such word.
     #[serde(default)]
     needs: Vec<String>,
-    /// Counts only where text is looked at strictly.
+    /// Used only in strict searches.
     #[serde(default)]
     strict: bool,
-    /// Counts only in what was recorded.
+    /// Used only for recorded sessions.
     #[serde(default)]
     recorded: bool,
-    /// What kind of thing it is; a key where it does not say.
+    /// The kind of secret; a key by default.
     #[serde(default)]
     kind: SecretKind,
-    /// Counts only with a valid check digit.
+    /// Matches only with a valid check digit.
     #[serde(default)]
     luhn: bool,
-    /// Counts only with the remainder that account numbers have.
+    /// Matches only with the remainder that account numbers have.
     #[serde(default)]
     mod97: bool,
-    /// Counts only where the letters look drawn at random.
+    /// Matches only if the letters look random.
     #[serde(default)]
     random: bool,
-    /// The value stands where a word of prose may stand: "the token is expired".
+    /// The value is in a place where prose may also stand: "the token is expired".
     #[serde(default)]
     words: bool,
 }
 
 impl SecretPattern {
-    /// Whether it counts in text that was published, too.
+    /// Whether it is also used for published text.
     fn is_published(&self) -> bool {
         !self.strict && !self.recorded
     }
 }
 
-/// What kind of thing was found, in the order in which one gives way to another.
+/// The kind of a secret. Where two matches overlap, the earlier kind wins.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SecretKind {
-    /// A private key in its armour.
+    /// A private key in PEM armour.
     Pem,
-    /// A key that is known by how it starts.
+    /// A key that is known by its prefix.
     #[default]
     Token,
     /// A JSON web token.
     Jwt,
-    /// What a header proves somebody by.
+    /// Credentials in a header.
     Auth,
-    /// The value of something that is named like a secret.
+    /// The value of something named like a secret.
     Assignment,
-    /// A part of an address that proves somebody.
+    /// Credentials in a URL.
     Url,
     /// A one-time code.
     Otp,
@@ -82,12 +83,12 @@ pub enum SecretKind {
     Phone,
     /// An e-mail address.
     Email,
-    /// Text that looks drawn at random.
+    /// Text that looks random.
     Entropy,
 }
 
 impl SecretKind {
-    /// The word for it.
+    /// The name that records use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pem => "pem",
@@ -106,29 +107,29 @@ impl SecretKind {
     }
 }
 
-/// The table. Most processes look at a few short texts, and most texts hold nothing that any row
-/// needs: a row is compiled when a text first does, because compiling them all takes milliseconds.
+/// The table. Most processes search a few short texts, and most texts match nothing, so each row is
+/// compiled only when a text first needs it: compiling all of them takes milliseconds.
 struct SecretTable {
     rows: Vec<SecretPattern>,
     compiled: Vec<OnceLock<Option<Regex>>>,
 }
 
-/// Texts up to this length, such as names, are asked for each needle in turn: that takes less than
-/// putting the needles together.
+/// Texts up to this length, such as names, are searched for each needle in turn: that is cheaper
+/// than building the automaton.
 const SHORT: usize = 128;
 
-/// Everything that a row needs, and the row of each.
+/// The needles of all rows, and the row of each.
 static NEEDLES: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
     let secrets = SECRETS.as_ref()?;
     let (of, needles): (Vec<usize>, Vec<&str>) = secrets.needles().unzip();
     Some((AhoCorasick::builder().ascii_case_insensitive(true).build(needles).ok()?, of))
 });
 
-/// The needles of published text alone, which may be ten megabytes of addresses and names.
+/// The needles of the rows for published text, which may be ten megabytes of addresses and names.
 static PUBLISHED: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let secrets = SECRETS.as_ref()?;
     let needles = secrets.rows.iter().filter(|row| row.is_published()).flat_map(|row| &row.needs);
-    // Of all ways to look this is the one that looks at many bytes at once.
+    // This match kind allows the automaton to skip many bytes at once.
     AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(needles).ok()
 });
 
@@ -139,13 +140,13 @@ static SECRETS: LazyLock<Option<SecretTable>> = LazyLock::new(|| {
 });
 
 impl SecretTable {
-    /// What rows need, each with its row.
+    /// All needles, each with the number of its row.
     fn needles(&self) -> impl Iterator<Item = (usize, &str)> {
         let rows = self.rows.iter().enumerate();
         rows.flat_map(|(at, row)| row.needs.iter().map(move |needle| (at, needle.as_str())))
     }
 
-    /// The wanted rows that may match, and their patterns.
+    /// The rows that `wanted` selects and that may match, with their patterns.
     fn for_text(
         &self,
         text: &str,
@@ -168,7 +169,7 @@ impl SecretTable {
     }
 
     fn pattern(&self, row: usize) -> Option<&Regex> {
-        // Keys are ASCII; a boundary that knows all of Unicode would make text of other scripts slow.
+        // Keys are ASCII, and Unicode word boundaries would make text in other scripts slow.
         let compile = || Regex::new(&self.rows[row].re.replace(r"\b", r"(?-u:\b)")).ok();
         self.compiled[row].get_or_init(compile).as_ref()
     }
@@ -181,16 +182,16 @@ pub struct SecretMatch {
     pub id: String,
     /// What kind of thing it is.
     pub kind: SecretKind,
-    /// Where it stands, in bytes.
+    /// Where it is, in bytes.
     pub range: std::ops::Range<usize>,
 }
 
-/// All secrets in `text`, in order; keys that say that they are examples are none.
+/// All secrets in published `text`, in order; keys that are marked as examples are skipped.
 pub fn find(text: &str) -> Vec<SecretMatch> {
     find_first(text, usize::MAX)
 }
 
-/// The first secrets in `text`, in order, at most `most`.
+/// The first `most` secrets in `text`, in order.
 pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
     if PUBLISHED.as_ref().is_none_or(|published| !published.is_match(text)) {
         return Vec::new();
@@ -198,7 +199,7 @@ pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
     matches(text, most, SecretPattern::is_published, |_, value, _| !is_example(value))
 }
 
-/// All secrets in `text`, in order, for text that is about to be kept or sent.
+/// All secrets in `text`, in order, for text that is about to be stored or sent.
 pub fn find_strict(text: &str) -> Vec<SecretMatch> {
     let counts = |row: &SecretPattern, value: &str, after: &str| {
         !is_placeholder(value)
@@ -208,8 +209,8 @@ pub fn find_strict(text: &str) -> Vec<SecretMatch> {
     matches(text, usize::MAX, |row| !row.recorded, counts)
 }
 
-/// Everything in `text` that must not be kept of what was recorded, in order; where two overlap, the
-/// surer kind stays.
+/// Everything in a recorded `text` that must not be stored, in order. Where two overlap, the more
+/// certain kind stays.
 pub fn find_recorded(text: &str) -> Vec<SecretMatch> {
     let counts = |row: &SecretPattern, value: &str, after: &str| {
         !is_placeholder(value)
@@ -221,17 +222,17 @@ pub fn find_recorded(text: &str) -> Vec<SecretMatch> {
     };
     let mut found = matches(text, usize::MAX, |_| true, counts);
     found.sort_by_key(|secret| (secret.kind, secret.range.start));
-    let mut kept: Vec<SecretMatch> = Vec::with_capacity(found.len());
+    let mut matches: Vec<SecretMatch> = Vec::with_capacity(found.len());
     for secret in found {
         let overlaps = |other: &SecretMatch| {
             secret.range.start < other.range.end && other.range.start < secret.range.end
         };
-        if !kept.iter().any(overlaps) {
-            kept.push(secret);
+        if !matches.iter().any(overlaps) {
+            matches.push(secret);
         }
     }
-    kept.sort_by_key(|secret| secret.range.start);
-    kept
+    matches.sort_by_key(|secret| secret.range.start);
+    matches
 }
 
 /// `text` with each secret replaced by [`REDACTED`].
@@ -244,8 +245,8 @@ pub fn mask_strict(text: &str) -> String {
     replaced(text, &find_strict(text))
 }
 
-/// The first matches of the rows that are wanted, as far as `counts` accepts them: it sees the row,
-/// the value, and the text behind it.
+/// The first matches of the selected rows that `counts` accepts; it is given the row, the value,
+/// and the text after it.
 fn matches(
     text: &str,
     most: usize,
@@ -291,7 +292,7 @@ pub(crate) fn is_ready() -> bool {
     SECRETS.is_some() && NEEDLES.is_some() && PUBLISHED.is_some()
 }
 
-/// Keys that say themselves that they are none.
+/// Keys that are marked as examples.
 fn is_example(secret: &str) -> bool {
     let lower = secret.to_ascii_lowercase();
     ["example", "your", "xxxx", "placeholder", "redacted", "...", "dummy", "<"]
@@ -299,7 +300,7 @@ fn is_example(secret: &str) -> bool {
         .any(|word| lower.contains(word))
 }
 
-/// Values that as a whole stand for a secret: `<TOKEN>`, `$TOKEN`, `${TOKEN}`, `your-token`, `xxxx`.
+/// Values that are placeholders as a whole: `<TOKEN>`, `$TOKEN`, `${TOKEN}`, `your-token`, `xxxx`.
 fn is_placeholder(value: &str) -> bool {
     let value = value.trim_end_matches(['.', '!', '?', ')', '*', ':']);
     let inside = |open: &str, close: &str| {
@@ -309,7 +310,7 @@ fn is_placeholder(value: &str) -> bool {
         let name = name.trim_start_matches(['{', '(']).trim_end_matches(['}', ')']);
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     });
-    // The prefix of a key is no part of what a placeholder hides.
+    // A key's prefix is not part of the placeholder.
     let bare = ["sk-ant-", "sk-proj-", "sk-", "ghp_"]
         .iter()
         .find_map(|prefix| value.strip_prefix(prefix))
@@ -327,8 +328,8 @@ fn is_placeholder(value: &str) -> bool {
         || ["process.env.", "os.environ", "env."].iter().any(|start| bare.starts_with(start))
 }
 
-/// Whether a word behind "is" only says how things are: lower-case letters, and either more words
-/// follow or it has the form of a state ("expired", "missing", "readable").
+/// Whether a word after "is" only describes a state: lower-case letters, and either more words
+/// follow or it has a typical ending ("expired", "missing", "readable").
 fn is_prose(value: &str, after: &str) -> bool {
     const STATES: &[&str] = &["ed", "en", "ing", "able", "ible", "ary", "ent", "id", "ty", "ect"];
     let word = value.trim_end_matches(['.', '!', '?', ')', ':', '…']);
@@ -350,7 +351,8 @@ fn has_check_digit(value: &str) -> bool {
             _ => digit * 2,
         })
         .sum();
-    // Issuers start with 3 to 6, or with 2 where there are sixteen digits; times and ids do not.
+    // Issuers' numbers start with 3 to 6, or with 2 if there are sixteen digits; times and ids do
+    // not.
     let is_issued = match digits.first() {
         Some(3..=6) => true,
         Some(2) => digits.len() == 16,
@@ -370,10 +372,10 @@ fn has_remainder(value: &str) -> bool {
     1 == turned.fold(0, |sum, &symbol| (sum * if symbol < 10 { 10 } else { 100 } + symbol) % 97)
 }
 
-/// Bits per character above which a text of 24 and more is no word of any language.
+/// Bits per character above which a text of 24 or more characters is not natural language.
 const RANDOM_BITS: f64 = 4.0;
 
-/// Whether letters and digits look drawn at random: no names, paths, UUIDs or digests.
+/// Whether letters and digits look random: not a name, path, UUID or digest.
 fn looks_random(value: &str) -> bool {
     let mut counts = [0u32; 256];
     for byte in value.bytes() {
@@ -391,7 +393,7 @@ fn looks_random(value: &str) -> bool {
     bits > RANDOM_BITS && !is_digest && !parts().all(is_wordlike)
 }
 
-/// Whether a part of a name is a word, a number, or words run together.
+/// Whether a part of a name is a word, a number, or several words joined.
 fn is_wordlike(part: &str) -> bool {
     let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = part.len() - letters.len();

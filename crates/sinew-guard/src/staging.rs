@@ -1,11 +1,11 @@
-//! Staging: a tree is made ready beside its place and takes it in one step.
+//! Staging: a tree is prepared beside its target and put in place in one step.
 //!
 //! While a tree is staged, its parent folder is locked. The new tree is written through directory
-//! handles that follow no link, flushed, and exchanged with the old one; where the system cannot
-//! exchange, a journal lets the next start finish or undo the step.
+//! handles that follow no link, flushed, and exchanged with the old one; if the system cannot
+//! exchange folders, a journal lets the next start finish or undo the step.
 //!
-//! **Must never happen here:** a mix of two trees under the target's name, or litter that outlives
-//! the next start.
+//! **Must never happen here:** a mix of two trees under the target's name, or leftovers that
+//! survive the next start.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -20,7 +20,7 @@ use crate::archive::{
 };
 use crate::atomic::{self, FileAccess, FileLock};
 
-/// The folder beside the targets that holds what is in the making.
+/// The folder beside the targets that holds staged trees.
 pub const STAGING_FOLDER: &str = ".sinew-staging";
 const LOCK: &str = "lock";
 const JOURNAL: &str = "journal.json";
@@ -30,7 +30,7 @@ const OLD: &str = "old";
 /// Why staging stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum StagingError {
-    /// A file's name.
+    /// A file's name is not allowed.
     #[error("{path:?}: {error}")]
     Name {
         /// The name.
@@ -38,7 +38,7 @@ pub enum StagingError {
         /// What is wrong with it.
         error: EntryNameError,
     },
-    /// The archive.
+    /// The archive is invalid.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
     /// The system refused.
@@ -46,7 +46,7 @@ pub enum StagingError {
     Io(#[from] io::Error),
 }
 
-/// Whether a file keeps an execute bit.
+/// Whether a file is executable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StagedFileMode {
     /// 0644.
@@ -55,12 +55,12 @@ pub enum StagedFileMode {
     Script,
 }
 
-/// What a start found to clean up.
+/// What was cleaned up at a start.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StagingRecovery {
-    /// A target whose exchange was cut short and has been finished or undone.
+    /// A target whose exchange was interrupted and has been finished or undone.
     pub target: Option<String>,
-    /// Trees that were removed.
+    /// Leftover trees that were removed.
     pub removed: usize,
 }
 
@@ -69,7 +69,7 @@ struct ExchangeJournal {
     target: String,
 }
 
-/// A tree in the making. Dropped without [`StagedTree::commit`], it disappears.
+/// A tree being staged. If it is dropped without [`StagedTree::commit`], it is removed.
 #[derive(Debug)]
 pub struct StagedTree {
     parent: PathBuf,
@@ -79,7 +79,7 @@ pub struct StagedTree {
 }
 
 impl StagedTree {
-    /// Locks `parent`, cleans up after whoever was cut short there, and starts an empty tree.
+    /// Locks `parent`, cleans up after an interrupted process, and starts an empty tree.
     pub fn begin(parent: &Path) -> io::Result<Self> {
         let lock = lock(parent)?;
         recover_locked(parent)?;
@@ -105,7 +105,8 @@ impl StagedTree {
         self.write_from(path, &mut &*bytes, mode)
     }
 
-    /// Adds a file as it is read. The name is checked again here, whoever checked it before.
+    /// Adds a file as it is read. The name is checked again here, even if the caller has checked
+    /// it.
     pub fn write_from(
         &self,
         path: &str,
@@ -148,8 +149,9 @@ impl StagedTree {
         Ok(())
     }
 
-    /// Unpacks an archive of `length` bytes into the tree; `mode` decides by path and by what the
-    /// archive says whether a file may be run. After an error the stage must be dropped.
+    /// Unpacks an archive of `length` bytes into the tree; `mode` decides whether a file is
+    /// executable, by its path and by what the archive says. After an error the stage must be
+    /// dropped.
     pub fn unpack_from(
         &self,
         reader: impl Read,
@@ -176,8 +178,8 @@ impl StagedTree {
         }
     }
 
-    /// Takes over every file of `folder` that the tree does not have yet, so that the commit replaces
-    /// files and loses none. The files are shared, not copied.
+    /// Adds every file of `folder` that the tree does not have yet, so that the commit replaces
+    /// files and loses none. The files are hard-linked, not copied.
     pub fn carry_over_from(&self, folder: &Path) -> Result<(), StagingError> {
         match Dir::open_ambient_dir(folder, cap_std::ambient_authority()) {
             Ok(from) => Ok(keep(&from, &self.dir)?),
@@ -186,8 +188,8 @@ impl StagedTree {
         }
     }
 
-    /// Puts the tree in place of `parent/name`: afterwards that is the new tree, or, after an
-    /// error, the old one.
+    /// Puts the tree in place of `parent/name`: afterwards the new tree is there, or, after an
+    /// error, still the old one.
     pub fn commit(self, name: &str) -> Result<(), StagingError> {
         let single = components(name)
             .map_err(|error| StagingError::Name { path: name.to_owned(), error })?;
@@ -203,7 +205,7 @@ impl StagedTree {
             self.swap_with_journal(name, &new, &target)?;
         }
         sync_folder(&self.parent)?;
-        // Dropping removes what is left, which after an exchange is the old tree.
+        // Dropping removes what is left: after an exchange, the old tree.
         Ok(())
     }
 
@@ -226,7 +228,7 @@ impl Drop for StagedTree {
     }
 }
 
-/// Cleans up below `parent` after whoever was cut short; call it at every start.
+/// Cleans up below `parent` after an interrupted process; call it at every start.
 pub fn recover(parent: &Path) -> io::Result<StagingRecovery> {
     if fs::symlink_metadata(parent.join(STAGING_FOLDER)).is_err() {
         return Ok(StagingRecovery::default());
@@ -254,7 +256,7 @@ fn recover_locked(parent: &Path) -> io::Result<StagingRecovery> {
     {
         let (target, old, new) = (parent.join(&record.target), work.join(OLD), work.join(NEW));
         if fs::symlink_metadata(&target).is_err() {
-            // The new tree was flushed before the journal was written, so it is whole.
+            // The new tree was flushed before the journal was written, so it is complete.
             let from = if new.exists() { new } else { old };
             fs::rename(from, &target)?;
             sync_folder(parent)?;
@@ -264,7 +266,7 @@ fn recover_locked(parent: &Path) -> io::Result<StagingRecovery> {
     for name in [JOURNAL, NEW, OLD] {
         recovered.removed += usize::from(remove(&work.join(name))?);
     }
-    // Atomic writes that were cut short leave their temporary file.
+    // Interrupted atomic writes leave their temporary files.
     for entry in fs::read_dir(&work)? {
         let entry = entry?;
         if entry.file_name() != LOCK {
@@ -314,7 +316,7 @@ fn remove(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Exchanges two folders in one step; `false` where the system or file system cannot.
+/// Exchanges two folders in one step; `false` if the system or file system cannot do that.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
 fn exchange(new: &Path, target: &Path) -> io::Result<bool> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -365,7 +367,7 @@ fn set_mode(_file: &File, _mode: StagedFileMode) -> io::Result<()> {
     Ok(())
 }
 
-/// The staged tree was private; in its place it is an ordinary folder.
+/// The staged tree was private; in its final place it is an ordinary folder.
 #[cfg(unix)]
 fn set_folder_mode(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

@@ -1,16 +1,15 @@
-//! Text that somebody else wrote, and the places it may be shown.
+//! Text from an untrusted author, and the places it may be shown.
 
 use std::fmt::Write as _;
 
 /// Text from a skill, a registry, a file name or a server.
 ///
-/// It has no `Display`: whoever wants to show it must say where, and gets the form that is safe
-/// there.
+/// It has no `Display`: code that shows it must say where, and gets the form that is safe there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Untrusted<'a>(&'a str);
 
 impl<'a> Untrusted<'a> {
-    /// Marks text as somebody else's.
+    /// Marks text as untrusted.
     pub fn new(text: &'a str) -> Self {
         Self(text)
     }
@@ -51,7 +50,8 @@ impl<'a> Untrusted<'a> {
     fn xml(self, apostrophe: &str) -> String {
         let mut escaped = String::with_capacity(self.0.len() + self.0.len() / 8);
         let mut rest = self.0;
-        // Most text is plain: it is copied in runs, and only what stands between is looked at.
+        // Most text is plain: plain runs are copied whole, and only the characters between them are
+        // examined.
         while let Some(at) = rest.bytes().position(|byte| !is_plain(byte)) {
             escaped.push_str(&rest[..at]);
             let mut chars = rest[at..].chars();
@@ -69,21 +69,21 @@ impl<'a> Untrusted<'a> {
         escaped
     }
 
-    /// The characters that may reach a prompt, not yet escaped: whoever shortens or measures a text
-    /// does it on these, so that a cut never splits an escape.
+    /// The characters that may reach a prompt, not yet escaped. Shorten or measure a text on these,
+    /// so that a cut never splits an escape.
     #[inline]
     pub fn prompt_chars(self) -> impl Iterator<Item = char> + Clone + 'a {
         self.0.chars().filter(|&c| may_reach_prompt(c))
     }
 
-    /// Text inside JSON that people read: controls but tab and line ends removed.
+    /// Text inside JSON that people read: control characters other than tab and line ends removed.
     pub fn for_json(self) -> String {
         let keep = |c: char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
         self.0.chars().filter(|&c| keep(c)).collect()
     }
 }
 
-/// What stands for `c` inside an XML element, where it may not stand for itself.
+/// The escape for `c` inside an XML element, if it needs one.
 #[inline]
 pub fn xml_escape(c: char) -> Option<&'static str> {
     match c {
@@ -104,13 +104,14 @@ fn may_reach_prompt(c: char) -> bool {
     }
 }
 
-/// Printable ASCII that stands for itself in XML.
+/// Printable ASCII that needs no escape in XML.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') && !matches!(byte, b'&' | b'<' | b'>' | b'"' | b'\'')
 }
 
-/// Bidi controls, zero-width characters and tag characters: they change what is read without being
-/// seen. Joiners inside emoji go too; a prompt and a log lose nothing by it.
+/// Bidi controls, zero-width characters and tag characters: they change the meaning of a text
+/// without being visible. Joiners inside emoji are removed too; a prompt and a log lose nothing by
+/// it.
 fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{200b}'..='\u{200f}'
@@ -123,7 +124,7 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Code points that XML 1.0 forbids and `char` allows.
+/// Code points that `char` allows but XML 1.0 forbids.
 fn is_not_xml(c: char) -> bool {
     matches!(c, '\u{fffe}' | '\u{ffff}')
 }

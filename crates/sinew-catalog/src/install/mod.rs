@@ -1,11 +1,11 @@
-//! How to get what a skill needs: which ways there are, which is best here, and what would be run.
+//! How to install what a skill needs: the ways there are, the best one here, and what would be run.
 //!
 //! A skill only *declares* installers. Each declaration passes two stages of one rule table before
 //! it becomes an argument vector: the first when the skill is loaded, the second when the vector is
-//! built. Nothing here starts a program; `sinew-exec` does, after a person agreed.
+//! built. Nothing here starts a program; `sinew-exec` does, after a person has agreed.
 //!
-//! **Must never happen here:** text of a skill that becomes a second argument, an option, or a shell's
-//! business.
+//! **Must never happen here:** text of a skill that becomes a second argument, an option, or input
+//! of a shell.
 
 mod options;
 mod rules;
@@ -31,7 +31,7 @@ pub enum InstallerKind {
     Go,
     /// `uv tool install`.
     Uv,
-    /// apt, on Debian and its kin.
+    /// apt, on Debian and similar systems.
     Apt,
     /// sinew itself.
     Download,
@@ -42,7 +42,7 @@ impl InstallerKind {
     pub const ALL: [Self; 6] =
         [Self::Brew, Self::Node, Self::Go, Self::Uv, Self::Apt, Self::Download];
 
-    /// The word that skills use.
+    /// The name that skills use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Brew => "brew",
@@ -62,44 +62,44 @@ pub struct CheckedInstaller {
     pub spec: InstallSpec,
     /// What installs it.
     pub kind: InstallerKind,
-    /// What is installed: a formula, a package or a module; a download's address.
+    /// What is installed: a formula, a package or a module; for a download, its address.
     pub what: String,
-    /// Brew's: a cask rather than a formula.
+    /// For brew: a cask rather than a formula.
     pub cask: bool,
-    /// Brew's: a tap that has to be added first, with a consent of its own.
+    /// For brew: a tap that has to be added first and needs its own consent.
     pub tap: Option<String>,
-    /// A download's particulars.
+    /// The details of a download.
     pub download: Option<DownloadSpec>,
 }
 
 /// A file to fetch, and what to do with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DownloadSpec {
-    /// Where it is.
+    /// Its address.
     pub url: Url,
-    /// What it must hash to, in lower case.
+    /// The expected digest, in lower case.
     pub sha256: Option<String>,
-    /// The kind of archive, as written.
+    /// The archive format, as written.
     pub archive: Option<String>,
-    /// Whether it is unpacked, where the skill says so.
+    /// Whether to unpack it, if the skill says so.
     pub extract: Option<bool>,
-    /// Leading name parts to drop while unpacking.
+    /// Leading path components to strip while unpacking.
     pub strip: usize,
-    /// Where it goes, below the skill's folder of tools.
+    /// The target folder, below the skill's folder of tools.
     pub target: Option<String>,
 }
 
-/// Deeper stripping than this leaves nothing of any real archive.
+/// Stripping more than this leaves nothing of any real archive.
 const MAX_STRIP: usize = 16;
 
-/// The first stage: whether a declaration is one of the known kinds and well written.
+/// The first stage: whether a declaration has a known kind and is well formed.
 pub fn check_spec(spec: &InstallSpec) -> Result<CheckedInstaller, Reason> {
     let kind = InstallerKind::ALL.into_iter().find(|kind| kind.as_str() == spec.kind);
     let kind = kind.ok_or_else(|| {
-        invalid(spec, &format!("{} is no known kind of installer", shown(&spec.kind)))
+        invalid(spec, &format!("{} is not a known kind of installer", printable(&spec.kind)))
     })?;
     let (field, text) = named(spec, kind).ok_or_else(|| {
-        invalid(spec, &format!("it names no {}", rules::fields(kind).join(" or ")))
+        invalid(spec, &format!("it does not name a {}", rules::fields(kind).join(" or ")))
     })?;
     rules::check_first_stage(kind, text)
         .map_err(|problem| invalid(spec, &format!("`{field}` {problem}")))?;
@@ -121,7 +121,7 @@ pub fn check_spec(spec: &InstallSpec) -> Result<CheckedInstaller, Reason> {
     Ok(CheckedInstaller { spec: spec.clone(), kind, what: text.to_owned(), cask, tap, download })
 }
 
-/// The field that says what to install, and its text.
+/// The field that names what to install, and its text.
 fn named(spec: &InstallSpec, kind: InstallerKind) -> Option<(&'static str, &str)> {
     rules::fields(kind).iter().find_map(|field| {
         let text = spec.fields.get(*field)?.trim();
@@ -163,11 +163,11 @@ fn download<'a>(
 }
 
 impl CheckedInstaller {
-    /// What people see, as the configuration's manager would do it.
+    /// The label that users see, with the manager that is used here.
     pub fn label(&self, setup: &InstallerSetup) -> String {
         let manager = setup.manager(self.kind);
-        let given = self.spec.label.as_deref().map(clean).filter(|label| !label.is_empty());
-        match (self.kind, given) {
+        let declared = self.spec.label.as_deref().map(clean).filter(|label| !label.is_empty());
+        match (self.kind, declared) {
             // The skill's author cannot know which manager is used here.
             (InstallerKind::Node, _) | (_, None) => match &self.download {
                 Some(download) => format!("Download {}", file_name(&download.url)),
@@ -191,20 +191,20 @@ pub fn file_name(url: &Url) -> String {
     }
 }
 
-/// A declaration that is dropped, with its reason.
+/// The reason for a declaration that is dropped.
 pub(crate) fn invalid(spec: &InstallSpec, detail: &str) -> Reason {
-    Reason::new(ReasonCode::InstallSpecInvalid, format!("{}: {detail}", shown(&spec.id)))
-        .key(shown(&spec.id))
+    Reason::new(ReasonCode::InstallSpecInvalid, format!("{}: {detail}", printable(&spec.id)))
+        .key(printable(&spec.id))
         .remedy("correct the skill's `install` entry; its other entries still work")
 }
 
-/// Labels longer than this are texts.
+/// A longer label is cut.
 const MAX_LABEL: usize = 120;
 
 fn clean(text: &str) -> String {
     text.trim().chars().filter(|c| !c.is_control()).take(MAX_LABEL).collect()
 }
 
-fn shown(text: &str) -> String {
+fn printable(text: &str) -> String {
     clean(text)
 }

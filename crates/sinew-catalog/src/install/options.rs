@@ -1,4 +1,4 @@
-//! Which of the declared installers are offered here, and which one first.
+//! Which of the declared installers are offered on this machine, and which one first.
 
 use serde::Serialize;
 use sinew_settings::{Reason, ReasonCode, platform_alias};
@@ -6,11 +6,11 @@ use sinew_skill::InstallSpec;
 
 use super::{CheckedInstaller, InstallerKind, InstallerSetup, check_spec};
 
-/// What decides about an offer.
+/// What decides which installers are offered.
 pub struct OfferContext<'a> {
-    /// The platform in OpenClaw's words.
+    /// The platform as OpenClaw names it.
     pub os: &'a str,
-    /// Offer brew first where it is installed.
+    /// Offer brew first if it is installed.
     pub prefer_brew: bool,
     /// Whether a program can be run here.
     pub has: &'a dyn Fn(&str) -> bool,
@@ -18,7 +18,7 @@ pub struct OfferContext<'a> {
     pub setup: InstallerSetup,
 }
 
-/// One way to get what a skill needs.
+/// One way to install what a skill needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallOption {
@@ -26,25 +26,25 @@ pub struct InstallOption {
     pub id: String,
     /// What installs it.
     pub kind: InstallerKind,
-    /// What people see.
+    /// The label that users see.
     pub label: String,
-    /// Programs that are there afterwards.
+    /// Programs that it provides.
     pub bins: Vec<String>,
     /// What would be run.
     pub argv: Vec<String>,
     /// The program that installs it.
     pub manager: &'static str,
-    /// Whether that program is here.
+    /// Whether that program is installed.
     pub manager_present: bool,
-    /// Whether it is the one to choose here.
+    /// Whether it is the best choice on this machine.
     pub preferred: bool,
-    /// A tap that has to be added first, with a consent of its own.
+    /// A tap that has to be added first and needs its own consent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tap: Option<String>,
     /// Whether a download can be checked against a digest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<bool>,
-    /// What keeps it from being run as it is: `needs-version`, or the second stage.
+    /// Why it cannot be run as it is: `needs-version`, or a failed second stage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<Reason>,
     /// The installer itself.
@@ -52,8 +52,8 @@ pub struct InstallOption {
     pub installer: CheckedInstaller,
 }
 
-/// The offers of a skill that is for `skill_os`, the declared order kept. Nothing where the skill is
-/// for another platform.
+/// The offers of a skill for `skill_os`, in the declared order. Empty if the skill is for another
+/// platform.
 pub fn offered_options(
     skill_os: &[String],
     specs: &[InstallSpec],
@@ -67,7 +67,7 @@ pub fn offered_options(
         return Vec::new();
     }
     let offered = |installer: &CheckedInstaller| {
-        // apt is Debian's; elsewhere it cannot be installed either.
+        // apt exists only on Debian and similar systems; elsewhere it cannot be installed either.
         serves(&installer.spec.os) && (installer.kind != InstallerKind::Apt || offer.os == "linux")
     };
     let mut options: Vec<InstallOption> = specs
@@ -84,7 +84,7 @@ pub fn offered_options(
     options
 }
 
-/// The first that fits, in this order; inside a kind the declared order decides.
+/// The first that fits, in this order; within a kind the declared order decides.
 fn preferred(options: &[InstallOption], offer: &OfferContext<'_>) -> Option<usize> {
     let has = |program| (offer.has)(program);
     let order = [
@@ -106,7 +106,7 @@ fn option(installer: CheckedInstaller, offer: &OfferContext<'_>) -> InstallOptio
     let setup = &offer.setup;
     let (argv, problem) = match installer.argument_vector(setup) {
         Ok(argv) => (argv, None),
-        // The proposal is shown; it runs only once a person has confirmed it.
+        // The proposed command is shown; it runs only after a person has confirmed it.
         Err(reason) if reason.code == ReasonCode::NeedsVersion => (
             installer.clone().with_latest_version().argument_vector(setup).unwrap_or_default(),
             Some(reason),
@@ -130,7 +130,7 @@ fn option(installer: CheckedInstaller, offer: &OfferContext<'_>) -> InstallOptio
     }
 }
 
-/// The next step for a missing program: what the best installer that brings it would run.
+/// The next step for a missing program: what the best installer that provides it would run.
 pub fn remedy_for_program(
     bin: &str,
     skill_os: &[String],

@@ -1,7 +1,7 @@
-//! The rules for what an installer may be asked to install, as data, with one interpreter.
+//! The rules for what an installer may install, as data, with one interpreter.
 //!
-//! The patterns are matched against the whole text, without multi-line mode, so that a trailing line
-//! end never passes.
+//! The patterns match the whole text, without multi-line mode, so that a trailing line end never
+//! passes.
 
 use std::sync::OnceLock;
 
@@ -10,22 +10,22 @@ use url::Url;
 
 use super::InstallerKind;
 
-/// Longest name of a package.
+/// The longest package name.
 const MAX_NAME: usize = 256;
-/// Longest address.
+/// The longest address.
 const MAX_URL: usize = 2_048;
 
 /// What one kind of installer accepts.
 struct InstallerRule {
     kind: InstallerKind,
-    /// The fields that may say what to install; the first that is there counts.
+    /// The fields that may name what to install; the first one present counts.
     fields: &'static [&'static str],
     max: usize,
     /// The first stage, at load.
     first: &'static str,
     /// Texts that the first stage refuses anywhere.
     refused: &'static [&'static str],
-    /// Endings that a manager takes for something else than a name.
+    /// Endings that a manager would not read as part of a name.
     endings: &'static [&'static str],
     /// The second stage, before a vector is built.
     second: &'static str,
@@ -45,11 +45,11 @@ const RULES: &[InstallerRule] = &[
         kind: InstallerKind::Node,
         fields: &["package"],
         max: MAX_NAME,
-        // A name, perhaps scoped; then perhaps an exact version or a tag. Ranges, addresses and
-        // folders are no names of the registry.
+        // An optionally scoped name, then optionally an exact version or a tag. Ranges, addresses
+        // and folders are not registry names.
         first: r"^(?:@[a-z0-9][a-z0-9._~-]*/)?[a-z0-9][a-z0-9._~-]*(?:@(?:[A-Za-z0-9][A-Za-z0-9._-]*|\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?))?$",
         refused: &["://", "#", ":"],
-        // npm reads these as files of the folder it stands in.
+        // npm reads these as files in the current folder.
         endings: &[".tgz", ".tar", ".tar.gz"],
         second: r"^(@[a-z0-9._-]+/)?[a-z0-9._-]+(@[a-z0-9^~>=<.*|-]+)?$",
     },
@@ -77,7 +77,7 @@ const RULES: &[InstallerRule] = &[
         max: MAX_NAME,
         first: r"^[a-z0-9][a-z0-9+.-]+(=[A-Za-z0-9.+:~-]+)?$",
         refused: &[],
-        // apt reads a trailing `-` as an order to remove.
+        // apt reads a trailing `-` as an instruction to remove.
         endings: &["-"],
         second: r"^[a-z0-9][a-z0-9+.-]*[a-z0-9+.](=[A-Za-z0-9.+:~-]+)?$",
     },
@@ -92,7 +92,7 @@ const RULES: &[InstallerRule] = &[
     },
 ];
 
-/// The patterns of each kind, compiled when a skill first asks for it.
+/// The patterns of each kind, compiled when a skill first needs them.
 static PATTERNS: [OnceLock<Option<[Regex; 2]>>; RULES.len()] =
     [const { OnceLock::new() }; RULES.len()];
 
@@ -106,7 +106,7 @@ fn at(kind: InstallerKind) -> usize {
     RULES.iter().position(|rule| rule.kind == kind).unwrap_or_default()
 }
 
-/// The fields that say what a kind installs.
+/// The fields that name what a kind installs.
 pub(super) fn fields(kind: InstallerKind) -> &'static [&'static str] {
     RULES[at(kind)].fields
 }
@@ -136,14 +136,14 @@ pub(super) fn check_tap(text: &str) -> Result<(), String> {
     if text.matches('/').count() == 1 { Ok(()) } else { Err("is not `user/name`".to_owned()) }
 }
 
-/// The address of a download: fetched by us, and read by nobody else.
+/// The address of a download, which only sinew fetches.
 pub(super) fn parse_download_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| format!("`url` cannot be read: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err("`url` is neither http nor https".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("`url` holds a user name or a password".to_owned());
+        return Err("`url` contains a user name or a password".to_owned());
     }
     Ok(url)
 }
@@ -163,7 +163,7 @@ fn common(text: &str, max: usize) -> Result<(), String> {
         return Err("starts with `-`, like an option".to_owned());
     }
     if text.chars().any(char::is_control) {
-        return Err("holds a control character".to_owned());
+        return Err("contains a control character".to_owned());
     }
     if text.chars().count() > max {
         return Err(format!("is longer than {max} characters"));
@@ -173,11 +173,11 @@ fn common(text: &str, max: usize) -> Result<(), String> {
 
 fn matches(kind: InstallerKind, stage: usize, text: &str) -> Result<(), String> {
     let pattern = patterns(at(kind)).map(|patterns| &patterns[stage]);
-    // Without its pattern a rule refuses everything.
+    // Without a compiled pattern a rule refuses everything.
     if pattern.is_some_and(|pattern| pattern.is_match(text)) {
         return Ok(());
     }
-    Err(format!("is not something that {} can be asked for", kind.as_str()))
+    Err(format!("is not a valid name for {}", kind.as_str()))
 }
 
 #[cfg(test)]

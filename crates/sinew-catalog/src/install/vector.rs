@@ -1,21 +1,21 @@
-//! Argument vectors: what would be run, one argument for what the skill named.
+//! Argument vectors: what would be run; the name that the skill gave is always a single argument.
 
 use sinew_settings::{Reason, ReasonCode};
 
 use super::{CheckedInstaller, InstallerKind, invalid, rules};
 use crate::config::NodeManager;
 
-/// What of this machine and its configuration decides about a vector.
+/// Facts about this machine and its configuration that affect a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct InstallerSetup {
-    /// Who installs what comes from npm's registry.
+    /// Which program installs npm packages.
     pub node: NodeManager,
-    /// Whether the user may install system packages without `sudo`.
+    /// Whether system packages can be installed without `sudo`.
     pub root: bool,
 }
 
 impl InstallerSetup {
-    /// The program that a kind of installer runs; sinew downloads itself.
+    /// The program that a kind of installer runs; sinew does downloads itself.
     pub fn manager(&self, kind: InstallerKind) -> &'static str {
         match kind {
             InstallerKind::Brew => "brew",
@@ -27,7 +27,7 @@ impl InstallerSetup {
         }
     }
 
-    /// The arguments before what the skill named. `sudo` only ever without a password.
+    /// The arguments before the name that the skill gave. `sudo` is only used without a password.
     fn leading(&self, kind: InstallerKind, cask: bool) -> &'static [&'static str] {
         match kind {
             InstallerKind::Brew if cask => &["brew", "install", "--cask"],
@@ -52,7 +52,8 @@ impl InstallerSetup {
 }
 
 impl CheckedInstaller {
-    /// The second stage and the vector. A download's vector is for reading: nothing is started.
+    /// Runs the second stage and builds the vector. A download's vector is for display: no program
+    /// is started.
     pub fn argument_vector(&self, setup: &InstallerSetup) -> Result<Vec<String>, Reason> {
         if self.kind == InstallerKind::Go && !self.what.contains('@') {
             return Err(Reason::new(
@@ -68,15 +69,15 @@ impl CheckedInstaller {
             && download.url.scheme() == "http"
             && download.sha256.is_none()
         {
-            let detail = "it comes over http without a digest, so anybody on the way may change it";
+            let detail = "it comes over http without a digest, so it could be changed on the way";
             return Err(invalid(&self.spec, detail));
         }
         let leading = setup.leading(self.kind, self.cask).iter().map(|word| (*word).to_owned());
         Ok(leading.chain([self.what.clone()]).collect())
     }
 
-    /// The same installer with `@latest`, where a Go module was named without a version and a
-    /// person confirmed that.
+    /// The same installer with `@latest`, for a Go module without a version that a person has
+    /// confirmed.
     #[must_use]
     pub fn with_latest_version(mut self) -> Self {
         if self.kind == InstallerKind::Go && !self.what.contains('@') {

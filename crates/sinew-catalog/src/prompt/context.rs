@@ -4,13 +4,13 @@ use super::cost_sheet::{CostSheet, PlannedEntry, PromptPlan, largest};
 use super::text::OMITTED;
 use super::wording::DescriptionForm;
 
-/// Below this a description no longer says what a skill is for, whatever the window.
+/// A shorter description no longer says what a skill is for, however small the window.
 const SHORTEST: usize = 64;
-/// Above this nothing would be gained.
+/// A higher cap would gain nothing.
 const LONGEST: usize = 220;
 
-/// Cuts every description to the longest common cap that meets the target of the context window,
-/// or to the shortest where none does. A plan that already meets it is left alone.
+/// Cuts every description to the longest common cap that meets the target of the context window, or
+/// to the shortest if none does. A plan that already meets it is left alone.
 pub(super) fn fit(sheet: &CostSheet<'_>, plan: PromptPlan) -> PromptPlan {
     let Some(target) = sheet.context_target() else { return plan };
     if plan.form == DescriptionForm::NamesOnly || sheet.cost(&plan) <= target {
@@ -30,7 +30,7 @@ fn capped(sheet: &CostSheet<'_>, plan: &PromptPlan, cap: usize) -> PromptPlan {
         shown.cap != OMITTED && sheet.entries[shown.entry].text.is_cut(shown.cap)
     };
     let form = if shown.iter().any(is_cut) { DescriptionForm::Shortened } else { plan.form };
-    let notice = sheet.owes_notice(form, shown.len());
+    let notice = sheet.needs_notice(form, shown.len());
     let capped = PromptPlan { shown, form, notice };
     if sheet.cost(&capped) <= sheet.budget {
         capped

@@ -1,4 +1,4 @@
-//! The planner's sheet: every candidate with its cost, and what a plan adds up to.
+//! The planner's sheet: every candidate with its cost, and the total of a plan.
 
 use super::rank::PromptRanks;
 use super::request::{PromptEscapes, PromptRequest};
@@ -14,18 +14,19 @@ pub(super) const LOCATION_TO_NOTE: &str = "</location>\n    <location_note>";
 pub(super) const NOTE_CLOSE: &str = "</location_note>\n  </skill>\n";
 pub(super) const LOCATION_CLOSE: &str = "</location>\n  </skill>\n";
 
-/// What a description's line costs beside its text.
+/// The cost of a description's line without its text.
 const DESCRIPTION_LINE: usize =
     NAME_TO_DESCRIPTION.len() + DESCRIPTION_TO_LOCATION.len() - NAME_TO_LOCATION.len();
 
-/// A host's tokens per character of this section: a fifth of the window's tokens as characters.
+/// A host's tokens per character of this section: the section may use a fifth of the window's
+/// tokens, counted as characters.
 const TOKENS_PER_CHAR: u64 = 5;
 
 /// One candidate.
 pub(super) struct SheetEntry<'a> {
     /// Its position in the request.
     pub(super) position: usize,
-    /// Its place in the rank of all skills, counted from 1.
+    /// Its rank among all skills, counted from 1.
     pub(super) rank: usize,
     /// Its cost without a description.
     pub(super) identity: usize,
@@ -34,14 +35,14 @@ pub(super) struct SheetEntry<'a> {
 }
 
 impl SheetEntry<'_> {
-    /// What the entry costs with its description at this cap.
+    /// The cost of the entry with its description at this cap.
     pub(super) fn cost(&self, cap: usize) -> usize {
         let line = if cap < SHORTEST { 0 } else { DESCRIPTION_LINE };
         self.identity + line + self.text.cost(cap)
     }
 }
 
-/// A candidate that is shown, and how much of its description.
+/// A candidate that is listed, and the length of its description.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PlannedEntry {
     /// Its index on the sheet.
@@ -55,26 +56,26 @@ pub(super) struct PlannedEntry {
 pub(super) struct PromptPlan {
     /// The entries, in display order.
     pub(super) shown: Vec<PlannedEntry>,
-    /// Which introduction fits them.
+    /// The introduction that fits them.
     pub(super) form: DescriptionForm,
-    /// Whether the notice is there.
+    /// Whether the notice is included.
     pub(super) notice: bool,
 }
 
 impl PromptPlan {
-    /// The plan where nothing fits.
+    /// The plan if nothing fits.
     pub(super) fn empty() -> Self {
         Self { shown: Vec::new(), form: DescriptionForm::Full, notice: false }
     }
 }
 
-/// The candidates that survived the limit on their number, in display order.
+/// The candidates within the limit on their number, in display order.
 pub(super) struct CostSheet<'a> {
     pub(super) request: &'a PromptRequest<'a>,
     pub(super) entries: Vec<SheetEntry<'a>>,
     pub(super) overhead: PromptOverhead,
     pub(super) budget: usize,
-    /// All visible skills, with those beyond the limit.
+    /// All visible skills, including those beyond the limit.
     pub(super) total: usize,
 }
 
@@ -102,18 +103,18 @@ impl<'a> CostSheet<'a> {
         }
     }
 
-    /// What surrounds `included` entries.
+    /// The cost of everything around `included` entries.
     pub(super) fn frame(&self, form: DescriptionForm, included: usize, notice: bool) -> usize {
         let notice = if notice { self.overhead.notice(form, included, self.total) } else { 0 };
         self.overhead.introduction(form) + self.overhead.block + notice
     }
 
-    /// Whether a plan of this form owes the reader a notice.
-    pub(super) fn owes_notice(&self, form: DescriptionForm, included: usize) -> bool {
+    /// Whether a plan of this form needs a notice.
+    pub(super) fn needs_notice(&self, form: DescriptionForm, included: usize) -> bool {
         form != DescriptionForm::Full || included < self.total
     }
 
-    /// The length of the text that a plan stands for, without the remote note.
+    /// The length of the text that a plan renders to, without the remote note.
     pub(super) fn cost(&self, plan: &PromptPlan) -> usize {
         if plan.shown.is_empty() {
             return 0;
@@ -132,16 +133,16 @@ impl<'a> CostSheet<'a> {
         notice: bool,
     ) -> PromptPlan {
         let shown = (0..count).map(|entry| PlannedEntry { entry, cap }).collect();
-        PromptPlan { shown, form, notice: notice && self.owes_notice(form, count) }
+        PromptPlan { shown, form, notice: notice && self.needs_notice(form, count) }
     }
 
-    /// Everything whole, where that fits.
+    /// A plan with everything in full, if that fits.
     pub(super) fn everything(&self, notice: bool) -> Option<PromptPlan> {
         let plan = self.first(self.entries.len(), FULL, DescriptionForm::Full, notice);
         (!plan.shown.is_empty() && self.cost(&plan) <= self.budget).then_some(plan)
     }
 
-    /// The most of the first entries that fit with this cap.
+    /// As many of the first entries as fit with this cap.
     pub(super) fn longest(
         &self,
         cap: usize,
@@ -150,7 +151,7 @@ impl<'a> CostSheet<'a> {
     ) -> Option<PromptPlan> {
         let mut cost: usize = self.entries.iter().map(|entry| entry.cost(cap)).sum();
         for count in (1..=self.entries.len()).rev() {
-            let owed = notice && self.owes_notice(form, count);
+            let owed = notice && self.needs_notice(form, count);
             if cost + self.frame(form, count, owed) <= self.budget {
                 return Some(self.first(count, cap, form, notice));
             }
@@ -159,7 +160,7 @@ impl<'a> CostSheet<'a> {
         None
     }
 
-    /// How long the section should be in this context window.
+    /// How long the section should be for this context window.
     pub(super) fn context_target(&self) -> Option<usize> {
         let tokens = self.request.context_tokens?;
         Some(usize::try_from(tokens / TOKENS_PER_CHAR).unwrap_or(usize::MAX))
@@ -171,7 +172,8 @@ impl<'a> CostSheet<'a> {
     }
 }
 
-/// The largest value in `low..=high` that `fits`, which must hold up to some point and not after.
+/// The largest value in `low..=high` that `fits`, which must hold up to some point and not after
+/// it.
 pub(super) fn largest(low: usize, high: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
     if low > high || !fits(low) {
         return None;

@@ -1,21 +1,21 @@
 //! The default planner: shorten by rank, evenly, before any skill is dropped.
 //!
-//! The ladder is data and has one interpreter. Each rung gives the caps of two groups, the
-//! *protected* (the best ranked, when a message is known) and the others, and says who may be
-//! dropped. The first rung that fits wins.
+//! The ladder is data with one interpreter. Each rung gives the caps of two groups, the *protected*
+//! (the best ranked, if a message is known) and the others, and says which may be dropped. The
+//! first rung that fits wins.
 //!
-//! **Invariant:** whoever is dropped ranks below everyone who stays.
+//! **Invariant:** every dropped skill ranks below every remaining one.
 
 use super::cost_sheet::{CostSheet, PlannedEntry, PromptPlan, largest};
 use super::text::{FULL, OMITTED};
 use super::wording::DescriptionForm;
 
-/// A text of this length still says what a skill is for.
+/// A description of this length still says what a skill is for.
 const SHORT: usize = 64;
-/// A text of this length says it well.
+/// A description of this length says it well.
 const LONG: usize = 220;
 
-/// The caps of a group: handed out evenly from `floor` up to `ceiling`.
+/// The caps of a group: raised evenly from `floor` up to `ceiling`.
 #[derive(Clone, Copy)]
 struct CapRange {
     floor: usize,
@@ -30,15 +30,15 @@ const fn shared(floor: usize, ceiling: usize) -> CapRange {
     CapRange { floor, ceiling }
 }
 
-/// Who stays.
+/// Which skills stay.
 #[derive(Clone, Copy)]
 enum KeepPolicy {
     Everyone,
-    /// The lowest ranked go one by one, but no protected one.
+    /// The lowest ranked are dropped one by one, but no protected one.
     Protected,
-    /// No other than the protected.
+    /// Only the protected stay.
     OnlyProtected,
-    /// Of the protected, the lowest ranked go one by one.
+    /// Of the protected, the lowest ranked are dropped one by one.
     BestProtected,
 }
 
@@ -48,7 +48,7 @@ struct LadderRung {
     keep: KeepPolicy,
 }
 
-/// Rungs that lose text and no skill.
+/// Rungs that lose text but no skill.
 const SHORTENING: [LadderRung; 5] = [
     LadderRung { others: shared(SHORT, FULL), protected: at(FULL), keep: KeepPolicy::Everyone },
     LadderRung { others: at(SHORT), protected: shared(LONG, FULL), keep: KeepPolicy::Everyone },
@@ -77,7 +77,7 @@ pub(super) fn plan(sheet: &CostSheet<'_>) -> PromptPlan {
         return plan;
     }
     let ladder = PlanLadder::new(sheet);
-    // The notice gives way before a skill does, and stays before a text does.
+    // The notice is dropped before a skill is, but not before text is shortened.
     for rungs in [&SHORTENING[..], &DROPPING[..]] {
         for notice in [true, false] {
             if let Some(plan) = rungs.iter().find_map(|rung| ladder.try_rung(rung, notice)) {
@@ -94,7 +94,7 @@ struct PlanLadder<'s, 'a> {
     best: Vec<usize>,
     /// How many of the best are protected.
     protected: usize,
-    /// A level at which every text is whole.
+    /// A level at which every description is complete.
     top: usize,
 }
 
@@ -112,14 +112,14 @@ impl<'s, 'a> PlanLadder<'s, 'a> {
     }
 
     fn try_rung(&self, rung: &LadderRung, notice: bool) -> Option<PromptPlan> {
-        let (kept, form) = self.keep(rung, notice)?;
-        let frame = self.sheet.frame(form, kept, notice);
+        let (count, form) = self.keep(rung, notice)?;
+        let frame = self.sheet.frame(form, count, notice);
         let room = self.sheet.budget.checked_sub(frame)?;
-        let level = largest(0, self.top, |level| self.entries_cost(rung, kept, level) <= room)?;
-        let mut left = room - self.entries_cost(rung, kept, level);
-        let mut shown = Vec::with_capacity(kept);
+        let level = largest(0, self.top, |level| self.entries_cost(rung, count, level) <= room)?;
+        let mut left = room - self.entries_cost(rung, count, level);
+        let mut shown = Vec::with_capacity(count);
         let mut sharing = true;
-        for (place, &entry) in self.best[..kept].iter().enumerate() {
+        for (place, &entry) in self.best[..count].iter().enumerate() {
             let cap = self.cap(rung, place, level);
             let next = self.cap(rung, place, level + 1);
             let entry_cost = |cap| self.sheet.entries[entry].cost(cap);
@@ -132,7 +132,7 @@ impl<'s, 'a> PlanLadder<'s, 'a> {
         Some(PromptPlan { shown, form, notice })
     }
 
-    /// How many of the best stay when every cap is at its floor, and the form they take.
+    /// How many of the best stay with every cap at its floor, and the form of their descriptions.
     fn keep(&self, rung: &LadderRung, notice: bool) -> Option<(usize, DescriptionForm)> {
         let (least, most) = match rung.keep {
             KeepPolicy::Everyone => (self.best.len(), self.best.len()),
@@ -141,19 +141,19 @@ impl<'s, 'a> PlanLadder<'s, 'a> {
             KeepPolicy::BestProtected => (1, self.protected),
         };
         let mut cost = self.entries_cost(rung, most, 0);
-        for kept in (least.max(1)..=most).rev() {
-            let form = self.form(rung, kept);
-            if cost + self.sheet.frame(form, kept, notice) <= self.sheet.budget {
-                return Some((kept, form));
+        for count in (least.max(1)..=most).rev() {
+            let form = self.form(rung, count);
+            if cost + self.sheet.frame(form, count, notice) <= self.sheet.budget {
+                return Some((count, form));
             }
-            cost -= self.entry_cost(rung, kept - 1, 0);
+            cost -= self.entry_cost(rung, count - 1, 0);
         }
         None
     }
 
-    fn form(&self, rung: &LadderRung, kept: usize) -> DescriptionForm {
+    fn form(&self, rung: &LadderRung, count: usize) -> DescriptionForm {
         let described = (self.protected > 0 && rung.protected.ceiling > OMITTED)
-            || (kept > self.protected && rung.others.ceiling > OMITTED);
+            || (count > self.protected && rung.others.ceiling > OMITTED);
         if described { DescriptionForm::Shortened } else { DescriptionForm::NamesOnly }
     }
 
@@ -166,7 +166,7 @@ impl<'s, 'a> PlanLadder<'s, 'a> {
         self.sheet.entries[self.best[place]].cost(self.cap(rung, place, level))
     }
 
-    fn entries_cost(&self, rung: &LadderRung, kept: usize, level: usize) -> usize {
-        (0..kept).map(|place| self.entry_cost(rung, place, level)).sum()
+    fn entries_cost(&self, rung: &LadderRung, count: usize, level: usize) -> usize {
+        (0..count).map(|place| self.entry_cost(rung, place, level)).sum()
     }
 }

@@ -1,4 +1,4 @@
-//! The prompt block: what an agent's system prompt says about the skills it has.
+//! The prompt block: what an agent's system prompt says about its skills.
 //!
 //! A [`PromptRequest`] goes in, a [`PromptBlock`] comes out: the text, a [`PromptReport`] of what
 //! was shortened or left out, and a reason for each of those. Lengths are UTF-16 code units, after
@@ -18,10 +18,10 @@
 //! assert_eq!(block.report.included, 1);
 //! ```
 //!
-//! **Invariant:** the text never exceeds the budget, no field can close the block, and a skill that
-//! ranks higher is never dropped before one that ranks lower (planner `graded`). Planning counts;
-//! only the chosen plan is rendered. **Left out on purpose:** scores (`sinew-route`) and who may see
-//! a skill (the gate).
+//! **Invariant:** the text never exceeds the budget, no field can close the block, and a
+//! higher-ranked skill is never dropped before a lower-ranked one (planner `graded`). Planning only
+//! counts; only the chosen plan is rendered. **Left out on purpose:** scores (`sinew-route`) and
+//! who may see a skill (the gate).
 
 mod context;
 mod cost_sheet;
@@ -46,14 +46,14 @@ pub use wording::{DescriptionForm, NoticeLength, PromptOverhead, PromptWording};
 
 use cost_sheet::{CostSheet, PromptPlan};
 
-/// What goes into the system prompt, and what became of each skill.
+/// The text for the system prompt, and what happened to each skill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PromptBlock {
-    /// The section, or nothing.
+    /// The section, or empty.
     pub text: String,
-    /// What was shown, shortened and left out.
+    /// What was included, shortened and left out.
     pub report: PromptReport,
-    /// One record for each thing that was not shown as its author wrote it.
+    /// A reason for each skill that is not shown as its author wrote it.
     pub reasons: Vec<Reason>,
     /// The skills in the text, as positions in the request, in the order of the text.
     pub shown: Vec<usize>,
@@ -105,7 +105,7 @@ fn build_section(request: &PromptRequest<'_>) -> PromptBlock {
     }
 }
 
-/// The note on remote skills, where it fits beside everything else: it is the first thing to go.
+/// The note on remote skills, if it fits beside everything else: it is dropped first.
 fn remote_note(sheet: &CostSheet<'_>, plan: &PromptPlan) -> Option<String> {
     let note = render::note_line(sheet.request.remote_note?);
     let limit = sheet.context_target().map_or(sheet.budget, |target| target.min(sheet.budget));

@@ -1,11 +1,11 @@
-//! The planner of current OpenClaw, for hosts that compare byte by byte: a prefix by name, then
-//! one cap for every description.
+//! The planner of current OpenClaw, for hosts that compare byte by byte: a prefix by name, then one
+//! cap for every description.
 
 use super::cost_sheet::{CostSheet, PromptPlan, largest};
 use super::text::{OMITTED, SHORTEST};
 use super::wording::DescriptionForm;
 
-/// The longest text of its compact format.
+/// The longest description in its compact format.
 const LONGEST: usize = 220;
 
 pub(super) fn plan(sheet: &CostSheet<'_>) -> PromptPlan {
@@ -20,7 +20,7 @@ pub(super) fn plan(sheet: &CostSheet<'_>) -> PromptPlan {
     PromptPlan::empty()
 }
 
-/// The chosen names with the longest common cap that fits beside its notice.
+/// The chosen names with the longest common cap that fits together with the notice.
 fn with_texts(sheet: &CostSheet<'_>, count: usize) -> Option<PromptPlan> {
     let frame = sheet.frame(DescriptionForm::Shortened, count, true);
     let fits = |cap: usize| {

@@ -1,4 +1,4 @@
-//! OpenClaw's planner: the longest run of whole entries that fits.
+//! The prefix planner: the longest run of full entries that fits.
 
 use super::cost_sheet::{CostSheet, PromptPlan};
 use super::text::FULL;
@@ -12,7 +12,7 @@ pub(super) fn plan(sheet: &CostSheet<'_>) -> PromptPlan {
         .unwrap_or_else(PromptPlan::empty)
 }
 
-/// OpenPocket shows one skill whatever it costs: a prompt with none teaches the agent nothing.
+/// OpenPocket shows one skill whatever it costs: a prompt without any is useless to the agent.
 fn first_anyway(sheet: &CostSheet<'_>) -> Option<PromptPlan> {
     let wanted = sheet.request.keep_first && !sheet.entries.is_empty();
     wanted.then(|| sheet.first(1, FULL, DescriptionForm::Full, false))

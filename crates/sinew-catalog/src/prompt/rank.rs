@@ -1,7 +1,7 @@
-//! Who stands where: the order of display and the order of importance.
+//! Ranking: the order of display and the order of importance.
 //!
-//! **Invariant:** both are total and depend only on the request, so the same skills always give
-//! the same bytes.
+//! **Invariant:** both are total and depend only on the request, so the same skills always give the
+//! same bytes.
 
 use super::request::{PromptOrder, PromptPlanner, PromptRequest, PromptSkill};
 use crate::collate;
@@ -12,7 +12,7 @@ pub(super) struct PromptRanks {
     pub(super) display: Vec<usize>,
     /// Best first.
     pub(super) best: Vec<usize>,
-    /// For each position, its place in `best`, counted from 1.
+    /// For each position, its rank in `best`, counted from 1.
     pub(super) rank: Vec<usize>,
 }
 
@@ -26,7 +26,7 @@ impl PromptRanks {
                 .then_with(|| a.source.cmp(b.source))
                 .then_with(|| a.path.cmp(b.path))
         });
-        // The sort is stable, so what is equal here stays in the order of names.
+        // The sort is stable, so equal entries stay ordered by name.
         let mut best = by_name.clone();
         best.sort_by(|&a, &b| {
             let (a, b) = (&skills[a], &skills[b]);
@@ -50,7 +50,7 @@ impl PromptRanks {
         Self { display, best, rank }
     }
 
-    /// The positions that survive the limit on the number of skills, in display order.
+    /// The positions within the limit on the number of skills, in display order.
     pub(super) fn within_skill_limit(&self, request: &PromptRequest<'_>) -> Vec<usize> {
         let limit = request.limits.max_skills;
         match request.planner {

@@ -1,4 +1,4 @@
-//! A plan as text. Every field goes through [`Untrusted`].
+//! Renders a plan as text. Every field goes through [`Untrusted`].
 
 use sinew_guard::Untrusted;
 

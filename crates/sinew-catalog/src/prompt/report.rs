@@ -1,4 +1,4 @@
-//! What became of each skill: the record behind `check`, the snapshot and every surface.
+//! What happened to each skill: the record behind `check`, the snapshot and every surface.
 
 use serde::Serialize;
 use sinew_settings::{Reason, ReasonCode};
@@ -12,30 +12,30 @@ use super::text::{SHORTEST, units};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptReport {
-    /// The planner that decided.
+    /// The planner used.
     pub planner: PromptPlanner,
-    /// UTF-16 code units that were allowed.
+    /// The limit in UTF-16 code units.
     pub budget: usize,
-    /// UTF-16 code units that were used.
+    /// The length in UTF-16 code units.
     pub used: usize,
-    /// The length that the context window asked for.
+    /// The target length for the context window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_target: Option<usize>,
     /// Skills that the model may see.
     pub total: usize,
     /// Skills in the text.
     pub included: usize,
-    /// Skills that are not, best first.
+    /// Skills that are left out, best first.
     pub omitted: Vec<OmittedSkill>,
     /// Descriptions that were cut, in the order of the text.
     pub shortened: Vec<ShortenedSkill>,
     /// How many skills are shown without their description.
     pub descriptions_omitted: usize,
-    /// Whether the model is told.
+    /// Whether the notice for the model is included.
     pub notice_shown: bool,
-    /// Whether the note on remote skills is there.
+    /// Whether the note on remote skills is included.
     pub remote_note_shown: bool,
-    /// What each shown skill costs, in the order of the text.
+    /// The cost of each listed skill, in the order of the text.
     pub per_skill_chars: Vec<usize>,
 }
 
@@ -47,7 +47,7 @@ pub struct OmittedSkill {
     pub name: String,
     /// `prompt-count` or `prompt-budget`.
     pub reason: ReasonCode,
-    /// Its place among all skills, counted from 1.
+    /// Its rank among all skills, counted from 1.
     pub rank: usize,
 }
 
@@ -59,7 +59,7 @@ pub struct ShortenedSkill {
     pub name: String,
     /// UTF-16 code units of the description.
     pub from: usize,
-    /// UTF-16 code units of what is shown.
+    /// UTF-16 code units that are shown.
     pub to: usize,
 }
 
@@ -81,7 +81,7 @@ impl PromptReport {
         }
     }
 
-    /// One line for the user, who should know as well as the model when skills are missing.
+    /// One line for the user, who should also know that skills are missing.
     pub fn warning(&self) -> Option<String> {
         if self.omitted.is_empty() {
             return None;
@@ -99,7 +99,7 @@ impl PromptReport {
 const COUNT_KEY: &str = "skills.limits.maxSkillsInPrompt";
 const CHARS_KEY: &str = "skills.limits.maxSkillsPromptChars";
 
-/// The report of a plan, and a reason for everything that it does not show whole.
+/// The report of a plan, and a reason for everything that it does not show in full.
 pub(super) fn describe(
     sheet: &CostSheet<'_>,
     ranks: &PromptRanks,
@@ -172,7 +172,7 @@ fn raise(key: &str) -> String {
     format!("raise {key}, or name the skill in skills.prompt.pin")
 }
 
-/// The positions that a plan does not show, best first, and which limit cost them.
+/// The positions that a plan does not show, best first, and the limit that excluded them.
 fn omitted(
     sheet: &CostSheet<'_>,
     ranks: &PromptRanks,

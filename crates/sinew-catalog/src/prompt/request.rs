@@ -4,13 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::wording::{PromptOverhead, PromptWording};
 
-/// The cap of a prompt in the OpenPocket profile.
+/// The length limit of a prompt in the OpenPocket profile.
 pub const OPENPOCKET_MAX_CHARS: usize = 12_000;
 
-/// The least that a caller of the OpenPocket profile may ask for.
+/// The smallest limit that a caller of the OpenPocket profile may set.
 pub const OPENPOCKET_MIN_CHARS: usize = 200;
 
-/// More hints than these say no more about when a skill applies.
+/// More hints than this add nothing.
 pub(super) const MAX_HINTS: usize = 8;
 
 /// One skill that the model may see.
@@ -18,11 +18,11 @@ pub(super) const MAX_HINTS: usize = 8;
 pub struct PromptSkill<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it is for, whole.
+    /// The full description.
     pub description: &'a str,
     /// Words that suggest it, shown after the description; see [`trigger_hints`].
     pub hints: Vec<&'a str>,
-    /// Where the model reads it, already compacted.
+    /// Where the model can read it, already shortened.
     pub location: &'a str,
     /// A remark on that location.
     pub location_note: Option<&'a str>,
@@ -30,15 +30,15 @@ pub struct PromptSkill<'a> {
     pub source: &'a str,
     /// The file, which orders equal names of one source.
     pub path: &'a str,
-    /// Whether it is the person's own rather than shipped.
+    /// Whether it is the user's own rather than shipped.
     pub own: bool,
     /// Whether the configuration pins it.
     pub pinned: bool,
-    /// Whether the message names it outright.
+    /// Whether the message names it explicitly.
     pub referenced: bool,
-    /// How well the router thinks it fits the message.
+    /// How well it fits the message, according to the router.
     pub score: Option<f64>,
-    /// When it was last used with success, on any clock that runs forward.
+    /// When it was last used successfully, on any monotonic clock.
     pub last_success: Option<u64>,
 }
 
@@ -60,9 +60,9 @@ pub enum PromptPlanner {
     /// Shorten by rank before anything is dropped.
     #[default]
     Graded,
-    /// What current OpenClaw does.
+    /// As current OpenClaw does it.
     Openclaw,
-    /// The longest run of whole entries.
+    /// The longest run of full entries.
     Prefix,
 }
 
@@ -101,14 +101,14 @@ pub enum PromptEscapes {
     KeepApostrophe,
 }
 
-/// How much room the block may take.
+/// How long the block may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PromptLimits {
-    /// Skills at most.
+    /// The maximum number of skills.
     #[serde(rename = "maxSkillsInPrompt")]
     pub max_skills: usize,
-    /// UTF-16 code units at most.
+    /// The maximum number of UTF-16 code units.
     #[serde(rename = "maxSkillsPromptChars")]
     pub max_chars: usize,
 }
@@ -124,35 +124,35 @@ impl Default for PromptLimits {
 pub struct PromptRequest<'a> {
     /// The skills that the model may see.
     pub skills: &'a [PromptSkill<'a>],
-    /// How they are fitted.
+    /// How they are fitted into the limits.
     pub planner: PromptPlanner,
-    /// Into how much room.
+    /// The limits.
     pub limits: PromptLimits,
-    /// In which order they stand.
+    /// The order of the entries.
     pub order: PromptOrder,
     /// How much of a prompt this agent gets.
     pub mode: PromptMode,
     /// Whether the agent can read files.
     pub read_tool: bool,
-    /// A line on skills of other machines.
+    /// A line about skills of other machines.
     pub remote_note: Option<&'a str>,
     /// The tokens that the model's context leaves for the prompt.
     pub context_tokens: Option<u64>,
-    /// How many of the best ranked keep their text longest, when a message is known.
+    /// How many of the best ranked keep their description longest, if a message is known.
     pub full_descriptions: usize,
     /// Whether this block is for a known message; without one, scores do not count.
     pub message_known: bool,
     /// Which characters are escaped.
     pub escapes: PromptEscapes,
-    /// The host's tool that finds the skills that are not shown.
+    /// The host's tool that finds skills that are not listed.
     pub search_tool: Option<&'a str>,
     /// The command that shows what was left out.
     pub audit_command: &'a str,
     /// The sentences around the block.
     pub wording: PromptWording,
-    /// Lengths to plan with instead of the wording's own, to compare plans across programs.
+    /// Lengths to plan with instead of the wording's own, for comparing plans across programs.
     pub overhead: Option<PromptOverhead>,
-    /// Planner `prefix`: show the first entry even where it exceeds the budget (OpenPocket).
+    /// Planner `prefix`: include the first entry even if it exceeds the budget (OpenPocket).
     pub keep_first: bool,
 }
 

@@ -1,7 +1,7 @@
-//! A description as the planner sees it: what each cap would cost, without rendering it.
+//! A description as the planner sees it: the cost at each cap, without rendering it.
 //!
-//! **Invariant:** [`DescriptionText::cost`] equals the length of what [`DescriptionText::cut`] gives, after escaping, and
-//! never falls as the cap grows.
+//! **Invariant:** [`DescriptionText::cost`] equals the length of what [`DescriptionText::cut`]
+//! returns, after escaping, and never falls as the cap grows.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -10,16 +10,16 @@ use sinew_guard::{Untrusted, xml_escape};
 
 use super::request::{MAX_HINTS, PromptEscapes, PromptSkill};
 
-/// The cap of a text that is shown whole.
+/// The cap of a text that is shown in full.
 pub(super) const FULL: usize = usize::MAX;
 /// The cap of a text that is not shown.
 pub(super) const OMITTED: usize = 0;
-/// Below this cap nothing but dots would be left.
+/// With a smaller cap nothing but dots would be left.
 pub(super) const SHORTEST: usize = 4;
 
 const DOTS: &str = "...";
 
-/// Length in UTF-16 code units, the unit of every prompt number.
+/// Length in UTF-16 code units, the unit of all prompt limits.
 pub(super) fn units(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
@@ -51,7 +51,7 @@ fn is_printable_ascii(text: &str) -> bool {
 /// How many more units a character takes when it is escaped.
 fn extra(c: char, escapes: PromptEscapes) -> usize {
     match xml_escape(c) {
-        // Nearly every character: all that are escaped stand below `?`.
+        // Nearly every character: all that are escaped come before `?`.
         _ if c > '>' => 0,
         Some(_) if c == '\'' && escapes == PromptEscapes::KeepApostrophe => 0,
         Some(escape) => escape.len() - 1,
@@ -64,7 +64,7 @@ pub(super) struct DescriptionText<'a> {
     whole: Cow<'a, str>,
     description: &'a str,
     escapes: PromptEscapes,
-    /// Length of the whole text, before escaping.
+    /// Length of the full text, before escaping.
     pub(super) units: usize,
     cost: usize,
     body: OnceCell<DescriptionBody<'a>>,
@@ -122,19 +122,19 @@ impl<'a> DescriptionText<'a> {
         DescriptionCut::Start(body, body.whole_characters(cap - DOTS.len()))
     }
 
-    /// Whether this cap shows less than the author wrote.
+    /// Whether this cap shows less than the full text.
     pub(super) fn is_cut(&self, cap: usize) -> bool {
         self.units > 0 && (cap < SHORTEST || cap < self.units)
     }
 }
 
-/// What a cap leaves of a text.
+/// The part of a text that a cap leaves.
 enum DescriptionCut<'t, 'a> {
     Nothing,
     Whole,
     /// The description without its hints, on one line.
     Body(&'t DescriptionBody<'a>),
-    /// As much of it as these units hold, before the dots.
+    /// As much of it as fits into these units, before the dots.
     Start(&'t DescriptionBody<'a>, usize),
 }
 
@@ -147,12 +147,12 @@ fn with_hints<'a>(skill: &PromptSkill<'a>) -> Cow<'a, str> {
     Cow::Owned(format!("{}{blank}Trigger hints: {hints}", skill.description))
 }
 
-/// A description without its hints, on one line: what is left of it when it is cut.
+/// A description without its hints, on one line: the part that is cut.
 struct DescriptionBody<'a> {
     text: Cow<'a, str>,
     units: usize,
     cost: usize,
-    /// Where each escaped character ends, and what all escapes up to there add.
+    /// The end of each escaped character, and the total that escapes add up to there.
     escapes: Vec<(usize, usize)>,
     /// The units at which a cut would split a character.
     splits: Vec<usize>,
@@ -183,7 +183,7 @@ impl<'a> DescriptionBody<'a> {
         body
     }
 
-    /// The last place at or before `end` where no character is split.
+    /// The last position at or before `end` that splits no character.
     fn whole_characters(&self, end: usize) -> usize {
         if self.splits.binary_search(&end).is_ok() { end - 1 } else { end }
     }
@@ -208,7 +208,7 @@ impl<'a> DescriptionBody<'a> {
     }
 }
 
-/// Clean, with each run of blanks as one space and none at the ends.
+/// Cleaned, with each run of blanks as one space and none at the ends.
 fn on_one_line(text: &str) -> Cow<'_, str> {
     if is_on_one_line(text) {
         return Cow::Borrowed(text);
@@ -228,7 +228,7 @@ fn on_one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(line)
 }
 
-/// The common case, decided on bytes: printable ASCII with single blanks between words.
+/// The common case, checked on bytes: printable ASCII with single blanks between words.
 fn is_on_one_line(text: &str) -> bool {
     let bytes = text.as_bytes();
     let ends_bare = bytes.first() != Some(&b' ') && bytes.last() != Some(&b' ');

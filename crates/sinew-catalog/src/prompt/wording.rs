@@ -1,7 +1,7 @@
 //! The sentences around the block, and their lengths.
 //!
-//! Planners never see sentences: they see an [`PromptOverhead`], so that a plan can be tested with any
-//! wording, also with another program's.
+//! Planners never see sentences: they see a [`PromptOverhead`], so that a plan can be tested with
+//! any wording, even that of another program.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use super::cost_sheet::block_units;
 use super::render::{BLOCK_CLOSE, BLOCK_OPEN};
 use super::text::units;
 
-/// What became of the descriptions, which decides the introduction and the notice.
+/// How the descriptions are shown, which decides the introduction and the notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DescriptionForm {
-    /// All are whole.
+    /// All in full.
     Full,
     /// Some are shortened or left out.
     Shortened,
@@ -34,7 +34,7 @@ pub struct PromptWording {
     pub introduction: Cow<'static, str>,
     /// The notice when skills are missing from the block.
     pub some_listed: Cow<'static, str>,
-    /// The notice when all skills are there and their descriptions are not.
+    /// The notice when all skills are listed but their descriptions are not complete.
     pub all_listed: Cow<'static, str>,
 }
 
@@ -65,7 +65,7 @@ impl Default for PromptWording {
 }
 
 impl PromptWording {
-    /// The usual notices after another introduction.
+    /// The default notices after another introduction.
     pub fn with_introduction(introduction: impl Into<String>) -> Self {
         let introduction = introduction.into();
         let gap = if introduction.ends_with('\n') { "" } else { "\n" };
@@ -81,7 +81,7 @@ impl PromptWording {
         self.introduction.replace("{basis}", basis)
     }
 
-    /// The notice as a line of its own.
+    /// The notice, as a separate line.
     pub(super) fn notice(
         &self,
         form: DescriptionForm,
@@ -136,9 +136,9 @@ impl PromptWording {
 /// The length of a notice line with its line end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NoticeLength {
-    /// Everything but the numbers.
+    /// Everything except the numbers.
     pub fixed: usize,
-    /// How often the number of skills shown occurs.
+    /// How often the number of listed skills occurs.
     pub included: usize,
     /// How often the number of all skills occurs.
     pub total: usize,
@@ -147,23 +147,23 @@ pub struct NoticeLength {
 /// The lengths of everything that is not an entry, in UTF-16 code units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PromptOverhead {
-    /// The introduction to whole descriptions.
+    /// The introduction to full descriptions.
     pub intro_full: usize,
     /// The introduction to shortened descriptions.
     pub intro_shortened: usize,
-    /// The introduction to names alone.
+    /// The introduction to names only.
     pub intro_names_only: usize,
     /// The first and the last line of the block.
     pub block: usize,
-    /// Some skills are missing, descriptions are whole.
+    /// Some skills are missing; descriptions are complete.
     pub some_full: NoticeLength,
-    /// Some skills are missing, descriptions are shortened.
+    /// Some skills are missing; descriptions are shortened.
     pub some_shortened: NoticeLength,
-    /// Some skills are missing, and so are descriptions.
+    /// Some skills and all descriptions are missing.
     pub some_names_only: NoticeLength,
-    /// All skills are there, descriptions are shortened.
+    /// All skills are listed; descriptions are shortened.
     pub all_shortened: NoticeLength,
-    /// All skills are there, descriptions are not.
+    /// All skills are listed; descriptions are missing.
     pub all_names_only: NoticeLength,
 }
 

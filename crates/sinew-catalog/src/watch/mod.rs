@@ -1,7 +1,7 @@
-//! Watching the roots: a changed skill is seen without a restart.
+//! Watching the roots: a changed skill is noticed without a restart.
 //!
-//! Folders are watched, not files, through one handle of the system for all of them. When the
-//! system has no more to give, watching stops with a reason and the caller looks at each use.
+//! Folders are watched, not files, through one system handle for all of them. If the system runs
+//! out of watches, watching stops with a reason, and the caller checks for changes at each use.
 
 mod stable_files;
 
@@ -16,7 +16,7 @@ use sinew_settings::{Reason, ReasonCode, path_text};
 use crate::catalog::Catalog;
 use crate::discover::SKILL_FILE;
 
-/// Folders whose insides never hold skills, and change all the time.
+/// Folders that never contain skills and change all the time.
 const IGNORED: &[&str] = &[
     ".git",
     "node_modules",
@@ -30,18 +30,18 @@ const IGNORED: &[&str] = &[
     ".cache",
 ];
 
-/// Link targets that are watched: more is a farm of links, and a look at each use finds them too.
+/// Link targets that are watched; beyond that, changes are found by the check at each use.
 const MAX_LINK_TARGETS: usize = 100;
 
-/// However busy a folder is, a change is reported after this long.
+/// However busy a folder is, a change is reported after this long at the latest.
 const MAX_GATHERING: Duration = Duration::from_secs(5);
 
-/// How often watching is tried again after the system refused.
+/// How long to wait before trying again after the system refused.
 pub const RETRY: Duration = Duration::from_secs(5 * 60);
 
 /// Asks the system to report changes of a folder.
 pub trait WatchBackend {
-    /// Starts watching one folder, not what lies below it.
+    /// Starts watching one folder, without the folders below it.
     fn watch(&mut self, folder: &Path) -> Result<(), WatchError>;
     /// Stops watching one folder.
     fn unwatch(&mut self, folder: &Path);
@@ -51,7 +51,7 @@ pub trait WatchBackend {
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// The system has no more watches or handles.
-    #[error("the system has no more watches to give")]
+    #[error("the system has no watches left")]
     Exhausted,
     /// This one folder cannot be watched.
     #[error("{0}")]
@@ -72,12 +72,12 @@ impl WatchBackend for SystemWatchBackend {
     }
 
     fn unwatch(&mut self, folder: &Path) {
-        // A folder that is gone has lost its watch already.
+        // A folder that is gone is no longer watched anyway.
         let _ = self.0.unwatch(folder);
     }
 }
 
-/// ENOSPC, EMFILE and ENFILE, as inotify reports that its limits are reached.
+/// ENOSPC, EMFILE and ENFILE: how inotify reports that its limits are reached.
 fn is_exhausted(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(28 | 24 | 23))
 }
@@ -87,12 +87,12 @@ fn is_exhausted(error: &std::io::Error) -> bool {
 pub struct CatalogWatch<B = SystemWatchBackend> {
     backend: B,
     events: Receiver<WatchSignal>,
-    /// What is watched, and which folder that was: one that is replaced must be watched anew.
+    /// The watched folders and their identities: a folder that is replaced must be watched anew.
     folders: BTreeMap<PathBuf, Option<(u64, u64)>>,
-    /// Watched folders that something happened to: they may be new ones under the old name, and
-    /// file systems give a new folder the number of the one just removed.
+    /// Watched folders with events: they may be new ones under the old name, and file systems may
+    /// give a new folder the inode number of the one just removed.
     touched: BTreeSet<PathBuf>,
-    /// Files beside the catalog that matter too.
+    /// Further files to report changes of.
     files: BTreeSet<PathBuf>,
     debounce: Duration,
 }
@@ -102,16 +102,16 @@ pub struct CatalogWatch<B = SystemWatchBackend> {
 pub enum WatchSignal {
     /// Something happened to this path.
     Path(PathBuf),
-    /// The system lost count.
+    /// The system dropped events.
     Lost,
 }
 
-/// What a wait brought.
+/// The result of a wait.
 #[derive(Debug, PartialEq, Eq)]
 pub enum WatchWaitResult {
-    /// The system lost count; anything may have changed.
+    /// The system dropped events; anything may have changed.
     Lost,
-    /// These paths changed and hold still now.
+    /// These paths changed and are stable now.
     Changed(Vec<PathBuf>),
     /// Nothing happened in the time given.
     Quiet,
@@ -131,7 +131,7 @@ impl CatalogWatch<SystemWatchBackend> {
     }
 }
 
-/// Sending fails only when the watch is gone; then nobody needs the signal.
+/// Sending fails only if the watch is gone; then no one needs the signal.
 fn forward(sender: &Sender<WatchSignal>, event: notify::Result<notify::Event>) {
     match event {
         Ok(event) if event.need_rescan() => drop(sender.send(WatchSignal::Lost)),
@@ -146,7 +146,7 @@ fn forward(sender: &Sender<WatchSignal>, event: notify::Result<notify::Event>) {
 }
 
 impl<B: WatchBackend> CatalogWatch<B> {
-    /// A watch over another way to learn of changes.
+    /// A watch with another backend.
     pub fn with_backend(backend: B, events: Receiver<WatchSignal>, debounce: Duration) -> Self {
         Self {
             backend,
@@ -158,27 +158,27 @@ impl<B: WatchBackend> CatalogWatch<B> {
         }
     }
 
-    /// Reports changes of one more file, from the next [`follow`](Self::follow) on.
+    /// Also reports changes of this file, from the next [`follow`](Self::follow) on.
     pub fn add_file(&mut self, file: PathBuf) {
         self.files.insert(file);
     }
 
-    /// Watches what the catalog consists of now, and nothing else. An exhausted system is the one
-    /// error; a single folder that cannot be watched is a reason.
+    /// Watches exactly the folders that the catalog consists of now. The only error is an exhausted
+    /// system; a single folder that cannot be watched is a reason.
     pub fn follow(&mut self, catalog: &Catalog) -> Result<Vec<Reason>, Reason> {
-        let mut wanted = folders_to_watch(catalog);
-        wanted.extend(self.files.iter().filter_map(|file| nearest_folder(file.parent()?)));
+        let mut needed = folders_to_watch(catalog);
+        needed.extend(self.files.iter().filter_map(|file| nearest_folder(file.parent()?)));
         let known: Vec<PathBuf> = self.folders.keys().cloned().collect();
         for folder in known {
             let is_same = self.folders.get(&folder) == Some(&identity(&folder));
-            if !wanted.contains(&folder) || !is_same || self.touched.contains(&folder) {
+            if !needed.contains(&folder) || !is_same || self.touched.contains(&folder) {
                 self.backend.unwatch(&folder);
                 self.folders.remove(&folder);
             }
         }
         self.touched.clear();
         let mut reasons = Vec::new();
-        for folder in wanted {
+        for folder in needed {
             if self.folders.contains_key(&folder) {
                 continue;
             }
@@ -196,8 +196,8 @@ impl<B: WatchBackend> CatalogWatch<B> {
         Ok(reasons)
     }
 
-    /// Waits for changes that concern the catalog, gathers what belongs together, and lets files
-    /// that are still being written come to rest.
+    /// Waits for changes that affect the catalog, collects changes that belong together, and waits
+    /// until the files are completely written.
     pub fn wait(&mut self, timeout: Duration) -> WatchWaitResult {
         let deadline = Instant::now() + timeout;
         loop {
@@ -235,12 +235,12 @@ impl<B: WatchBackend> CatalogWatch<B> {
     }
 }
 
-/// The path itself or the first folder above it that is there.
+/// The path itself or the nearest existing folder above it.
 fn nearest_folder(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|folder| folder.is_dir()).map(Path::to_owned)
 }
 
-/// Which folder a path leads to.
+/// The identity of the folder that a path points to.
 fn identity(folder: &Path) -> Option<(u64, u64)> {
     let dir = cap_std::fs::Dir::open_ambient_dir(folder, cap_std::ambient_authority()).ok()?;
     Some(sinew_guard::containment::stamp_of(&dir, Path::new(".")).ok()?.id)
@@ -253,22 +253,23 @@ fn unavailable(detail: &str) -> Reason {
 }
 
 /// Whether a changed path can matter: a skill file, a note about its origin, or a folder. Paths
-/// come from watched folders, so only their last part is in question.
+/// come from watched folders, so only their last part has to be checked.
 fn concerns(path: &Path) -> bool {
     let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else {
         return false;
     };
     if IGNORED.contains(&name.as_str()) {
-        // A skill may bear such a name; what a build leaves behind does not hold one.
+        // A skill may have such a name; a build folder contains no skill file.
         return path.join(SKILL_FILE).exists();
     }
     let is_markdown = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("md"));
-    // A folder that is gone cannot be asked; its name has no ending to tell it by.
+    // A folder that is gone cannot be examined; it is recognised by a name without an extension.
     is_markdown || name == "source-origin.json" || !name.contains('.') || path.is_dir()
 }
 
 /// The folders to watch for a catalog: those that decided what was found, the nearest existing
-/// folder above each missing one, where a registry client leaves notes, and the targets of links.
+/// folder above each missing one, the folders where a registry client leaves notes, and the targets
+/// of links.
 pub fn folders_to_watch(catalog: &Catalog) -> BTreeSet<PathBuf> {
     let missing = catalog.roots.iter().map(|root| &root.path).chain(&catalog.folders);
     let mut folders: BTreeSet<PathBuf> = missing.filter_map(|path| nearest_folder(path)).collect();

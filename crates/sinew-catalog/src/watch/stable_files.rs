@@ -1,4 +1,4 @@
-//! Files that are still being written are left alone until they hold still.
+//! Waiting for files that are still being written until they stop changing.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -6,16 +6,16 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 const POLL: Duration = Duration::from_millis(100);
-/// A file that did not change for this long is taken as finished.
+/// A file that has not changed for this long counts as finished.
 const STILL: Duration = Duration::from_millis(250);
-/// A file that never holds still is read all the same after this long.
+/// A file that never stops changing is read anyway after this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Waits until the size and time of every path hold still.
+/// Waits until no path changes its size or time any more.
 pub(super) fn settle(paths: &BTreeSet<PathBuf>) {
     let start = Instant::now();
     let mut last = looks(paths);
-    // A file whose last change is older than the wait has held still already.
+    // A file whose last change is older than the wait is already stable.
     let mut since = if paths_are_old(&last) { None } else { Some(Instant::now()) };
     while let Some(changed) = since {
         if changed.elapsed() >= STILL || start.elapsed() >= PATIENCE {

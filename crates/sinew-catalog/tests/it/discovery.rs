@@ -55,12 +55,12 @@ fn depth_is_limited_and_what_lies_just_below_is_reported() {
         .skill("work/skills/1/2/3/4/5/6/seven", "seven");
     assert_snapshot!(machine.catalog_table(), @r"
     ready six [openclaw-workspace]
-    ! depth-capped: the skill lies more than 6 folders deep
+    ! depth-capped: the skill is more than 6 folders deep
     ");
     let machine = extra(TestMachine::new()).skill("r/1/two", "two").skill("r/1/2/three", "three");
     assert_snapshot!(machine.catalog_table(), @r"
     ready two [openclaw-extra]
-    ! depth-capped: the skill lies more than 2 folders deep
+    ! depth-capped: the skill is more than 2 folders deep
     ");
 }
 
@@ -149,7 +149,7 @@ fn drafts_below_auto_wait_for_review_in_every_profile() {
     assert_snapshot!(machine.catalog_table(), @r"
     ready b [openclaw-workspace]
     blocked x [openclaw-workspace]
-      draft-unreviewed: a program wrote it and nobody has reviewed it
+      draft-unreviewed: a program wrote it, and it is not reviewed
     ");
     let skill_named_auto = TestMachine::new().skill("work/skills/auto", "auto");
     assert_snapshot!(skill_named_auto.catalog_table(), @"ready auto [openclaw-workspace]");
@@ -165,7 +165,7 @@ fn a_heap_of_files_does_not_push_out_the_skills_among_them() {
     }
     assert_snapshot!(machine.catalog_table(), @r"
     ready zzz [openclaw-workspace]
-    ! scan-truncated: 101 entries of $ROOT/work/skills were not looked at
+    ! scan-truncated: 101 entries of $ROOT/work/skills were not examined
     ");
 }
 
@@ -217,8 +217,8 @@ mod unix {
             .link("home/.sinew/skills/gone", "nowhere");
         assert_snapshot!(machine.catalog_table(), @r"
         ready a [openclaw-managed]
-        ! unreadable: the link leads nowhere: No such file or directory (os error 2)
-        ! shadowed: another link leads to the same folder
+        ! unreadable: the link is broken: No such file or directory (os error 2)
+        ! shadowed: another link points to the same folder
         ");
     }
 
@@ -272,7 +272,7 @@ mod unix {
     #[test]
     fn links_out_of_a_workspace_need_to_be_listed_and_managed_ones_do_not() {
         let linked = || TestMachine::new().skill("out/x", "x").link("work/skills/x", "out/x");
-        assert_snapshot!(linked().catalog_table(), @"! symlink-escape: the link leads to $ROOT/out/x");
+        assert_snapshot!(linked().catalog_table(), @"! symlink-escape: the link points to $ROOT/out/x");
         let listed = linked().config("{skills: {load: {allowSymlinkTargets: ['$ROOT/out']}}}");
         assert_snapshot!(listed.catalog_table(), @"ready x [openclaw-workspace]");
         let managed = TestMachine::new().skill("out/x", "x").link("home/.sinew/skills/x", "out/x");
@@ -284,7 +284,7 @@ mod unix {
             .link("b/x", "out/x");
         assert_snapshot!(bundled.catalog_table(), @r"
         ready y [openclaw-bundled]
-        ! bundled-root-escape: the link leads to $ROOT/out/x
+        ! bundled-root-escape: the link points to $ROOT/out/x
         ");
     }
 
@@ -319,7 +319,7 @@ mod unix {
         };
         assert_snapshot!(linked("work/skills").catalog_table(), @r"
         broken x [openclaw-workspace]
-          hard-link: the file has 2 names; it may change from outside
+          hard-link: the file has 2 hard links; it can be changed from outside
         ");
         assert_snapshot!(linked("b").catalog_table(), @"ready x [openclaw-bundled]");
     }

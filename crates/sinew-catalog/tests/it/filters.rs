@@ -128,6 +128,6 @@ fn a_misspelt_agent_is_told() {
         .agent("writr");
     assert_snapshot!(machine.catalog_table(), @r"
     ready a [openclaw-workspace]
-    ! unknown-agent: the configuration knows no agent writr; the defaults apply
+    ! unknown-agent: the configuration has no agent writr; the defaults apply
     ");
 }

@@ -22,7 +22,7 @@ fn always_does_not_lift_the_operating_system() {
     let machine = skill("{os: [win32], always: true}");
     assert_snapshot!(machine.catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
-      os-mismatch: it is for win32, and this is linux
+      os-mismatch: it is for win32, but this is linux
     ");
     assert_snapshot!(skill("{os: [macOS]}").os("darwin").catalog_table(), @"ready demo [openclaw-workspace]");
 }
@@ -157,7 +157,7 @@ fn unreadable_metadata_closes_the_gate_unless_tolerated() {
     assert_snapshot!(broken().catalog_table(), @r"
     blocked demo [openclaw-workspace]
       metadata-invalid: `metadata` cannot be read: it is neither YAML nor JSON
-      metadata-invalid: its requirements cannot be read, so it stays closed
+      metadata-invalid: its requirements cannot be read, so it is not used
     ");
     let tolerated = broken().config("{skills: {load: {tolerateBadMetadata: true}}}");
     assert_snapshot!(tolerated.catalog_table(), @r"
@@ -176,7 +176,7 @@ fn what_another_machine_has_counts_while_it_is_connected() {
     let gone = connected.remote(&[], &[]);
     assert_snapshot!(gone.catalog_table(), @r"
     needs-setup demo [openclaw-workspace]
-      os-mismatch: it is for darwin, and this is linux
+      os-mismatch: it is for darwin, but this is linux
       missing-bin: osascript is not installed
     ");
     let variable = skill("{os: [darwin], requires: {env: [K], anyBins: [a, b]}}");

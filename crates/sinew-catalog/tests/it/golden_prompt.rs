@@ -69,9 +69,9 @@ fn overhead(golden: &Value) -> PromptOverhead {
         intro_shortened: length("introShortened"),
         intro_names_only: length("introNamesOnly"),
         block: length("blockOpen") + length("blockClose"),
-        // The only notice that is recorded without the line end that joins it.
+        // The only notice that was recorded without its line end.
         some_full: counted(fixed("noticeCountTruncated", "withoutDigits") + 1),
-        // Not recorded: the names-only sentence with the other word for what happened.
+        // Not recorded: computed from the other notices, which differ in the same words.
         some_shortened: counted(some_names_only + all_shortened - all_names_only),
         some_names_only: counted(some_names_only),
         all_shortened: constant(all_shortened),

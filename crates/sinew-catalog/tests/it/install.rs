@@ -7,7 +7,7 @@ use sinew_catalog::install::{
 use sinew_skill::InstallSpec;
 use sinew_testkit::TestMachine;
 
-/// Reads `install: [...]` as a skill would have it.
+/// Reads `install: [...]` as it is in a skill.
 fn specs(yaml: &str) -> Vec<InstallSpec> {
     let text = format!(
         "---\nname: demo\ndescription: d\nmetadata: {{openclaw: {{install: {yaml}}}}}\n---\n"
@@ -25,7 +25,7 @@ fn offered(yaml: &str, programs: &[&str], setup: InstallerSetup) -> Vec<InstallO
     )
 }
 
-/// The vector of a single declaration, or the code that stands in its way.
+/// The vector of a single declaration, or the code of the reason against it.
 fn vector(yaml: &str, setup: InstallerSetup) -> String {
     let spec = specs(&format!("[{yaml}]")).remove(0);
     match check_spec(&spec).and_then(|installer| installer.argument_vector(&setup)) {

@@ -1,4 +1,5 @@
-//! What one process keeps for the next: the same catalog comes out, and nothing stale ever does.
+//! The cache that one process saves for the next: the same catalog results, and nothing stale is
+//! ever used.
 
 use sinew_catalog::CatalogBuilder;
 use sinew_testkit::TestMachine;
@@ -26,7 +27,7 @@ fn look(machine: &TestMachine, builder: &CatalogBuilder) -> String {
     machine.request(|request| format!("{:#?}", builder.build(request).entries))
 }
 
-fn kept(machine: &TestMachine) -> (String, Vec<u8>) {
+fn saved(machine: &TestMachine) -> (String, Vec<u8>) {
     let builder = CatalogBuilder::default();
     let seen = look(machine, &builder);
     (seen, builder.take_unsaved_cache("tag").expect("files were read"))
@@ -41,7 +42,7 @@ fn recalling(bytes: &[u8], tag: &str) -> CatalogBuilder {
 #[test]
 fn the_next_process_sees_the_same_and_reads_nothing() {
     let machine = machine();
-    let (seen, bytes) = kept(&machine);
+    let (seen, bytes) = saved(&machine);
     let next = recalling(&bytes, "tag");
     assert_eq!(look(&machine, &next), seen);
     assert!(next.take_unsaved_cache("tag").is_none(), "nothing was read");
@@ -70,7 +71,7 @@ fn every_change_between_two_processes_is_seen() {
     ];
     for (name, change) in changes {
         let machine = machine();
-        let (before, bytes) = kept(&machine);
+        let (before, bytes) = saved(&machine);
         change(&machine);
         let now = look(&machine, &CatalogBuilder::default());
         assert_ne!(now, before, "{name}");
@@ -81,7 +82,7 @@ fn every_change_between_two_processes_is_seen() {
 #[test]
 fn a_file_put_back_with_its_old_time_is_read_again() {
     let machine = machine();
-    let (_, bytes) = kept(&machine);
+    let (_, bytes) = saved(&machine);
     let path = machine.path("work/skills/a/SKILL.md");
     let text = std::fs::read_to_string(&path).expect("a file");
     let time = std::fs::metadata(&path).and_then(|data| data.modified()).expect("a time");
@@ -99,7 +100,7 @@ fn a_file_put_back_with_its_old_time_is_read_again() {
 #[test]
 fn damaged_bytes_are_as_good_as_none() {
     let machine = machine();
-    let (seen, bytes) = kept(&machine);
+    let (seen, bytes) = saved(&machine);
     for at in (0..bytes.len()).step_by(bytes.len() / 40) {
         assert_eq!(look(&machine, &recalling(&bytes[..at], "tag")), seen);
         let mut flipped = bytes.clone();

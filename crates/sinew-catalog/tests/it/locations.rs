@@ -1,4 +1,4 @@
-//! Section 13.7: locations written short, and back.
+//! Section 13.7: shortening and expanding locations.
 
 use sinew_catalog::locations::{HomeFolder, HomeFolders, PathStyle};
 

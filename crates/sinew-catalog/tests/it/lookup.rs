@@ -1,4 +1,4 @@
-//! Finding a skill by what a person typed.
+//! Finding a skill by what the user typed.
 
 use sinew_testkit::TestMachine;
 

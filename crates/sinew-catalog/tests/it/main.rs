@@ -19,7 +19,7 @@ mod snapshot;
 mod sources;
 mod watch;
 
-/// The text of a shared data file, or a loud note that the test did not run.
+/// The text of a shared data file; if it is missing, the skipped test is reported.
 fn shared(path: &str) -> Option<String> {
     let path = sinew_testkit::shared_data(path)?;
     Some(std::fs::read_to_string(path).expect("shared data can be read"))

@@ -79,7 +79,7 @@ fn a_generated_draft_waits_for_review() {
     assert_snapshot!(draft().catalog_table(), @r"
     blocked Open the mail [workspace]
       frontmatter-missing: the file does not start with `---`
-      draft-unreviewed: a program wrote it and nobody has reviewed it
+      draft-unreviewed: a program wrote it, and it is not reviewed
     ");
     let catalog = draft().catalog();
     assert_eq!(catalog.entries[0].description, "Open the mail");

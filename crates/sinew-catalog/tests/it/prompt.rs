@@ -14,7 +14,7 @@ fn skill<'a>(name: &'a str, description: &'a str) -> PromptSkill<'a> {
     PromptSkill { name, description, location: "~/s/SKILL.md", ..PromptSkill::default() }
 }
 
-/// The entries of a block: name and, where it is shown, the description.
+/// The entries of a block: name and, if it is shown, the description.
 fn entries(block: &PromptBlock) -> Vec<(String, Option<String>)> {
     let Some(at) = block.text.find("<available_skills>") else { return Vec::new() };
     let document = roxmltree::Document::parse(&block.text[at..]).expect("the block is XML");
@@ -42,7 +42,8 @@ fn chars(max_chars: usize) -> PromptLimits {
     PromptLimits { max_chars, ..PromptLimits::default() }
 }
 
-/// Forty skills with descriptions of 300: with room for the names and about half of the text.
+/// Forty skills with descriptions of 300 characters, and room for the names and about half of the
+/// text.
 struct Forty {
     names: Vec<String>,
     descriptions: Vec<String>,
@@ -141,7 +142,7 @@ fn the_skill_that_fits_the_message_keeps_its_text() {
     let block = build(&request);
     assert_eq!(entries(&block)[39].1.as_deref(), Some(&*"d".repeat(300)));
     assert_eq!(names(&block).len(), 40);
-    // Without a message the score says nothing.
+    // Without a message the score is ignored.
     request.message_known = false;
     assert_eq!(build(&request).report.shortened.len(), 40);
 }
@@ -392,7 +393,7 @@ fn the_report_has_its_fields() {
     assert_eq!(json["planner"], "graded");
 }
 
-/// A skill as strangers would write it.
+/// A skill as an untrusted author might write it.
 #[derive(Debug, Clone)]
 struct Wild {
     name: String,
@@ -480,7 +481,7 @@ proptest! {
         prop_assert!(report.included <= max_skills);
 
         if planner == PromptPlanner::Graded {
-            // Ranks are 1..=total, so whoever is omitted must be the tail.
+            // Ranks are 1..=total, so the omitted skills must be the last ones.
             let ranks: Vec<usize> = report.omitted.iter().map(|skill| skill.rank).collect();
             let tail: Vec<usize> = (report.included + 1..=skills.len()).collect();
             prop_assert_eq!(ranks, tail);

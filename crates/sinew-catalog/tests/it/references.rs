@@ -1,4 +1,4 @@
-//! Section 15.3: skills that a message names outright.
+//! Section 15.3: skills that a message names explicitly.
 
 use proptest::prelude::*;
 use sinew_catalog::commands::{CommandSkill, SlashCommands};

@@ -1,4 +1,4 @@
-//! The guard at the door: blocked content is not loaded, and an unchanged skill costs a look-up.
+//! The guard at load time: blocked content is not loaded, and an unchanged skill costs a look-up.
 
 use insta::assert_snapshot;
 use sinew_testkit::TestMachine;

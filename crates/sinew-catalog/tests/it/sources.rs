@@ -211,7 +211,7 @@ fn a_secret_never_shows_itself() {
 }
 
 proptest! {
-    /// Whatever skills lie where, the winner of a name is the highest tier that has it.
+    /// Wherever skills are, the winner of a name is the highest tier that has it.
     #[test]
     fn the_winner_does_not_depend_on_what_else_is_there(
         places in proptest::collection::vec((0..4_usize, 0..3_usize), 1..8),

@@ -9,7 +9,7 @@ use sinew_catalog::watch::{
 };
 use sinew_testkit::TestMachine;
 
-/// A system with only so many watches.
+/// A system with a limited number of watches.
 struct Scarce {
     left: usize,
 }

@@ -1,9 +1,9 @@
-//! Archives, opened in this process and under caps; no system tool ever sees them.
+//! Archives, unpacked in this process and under caps; no system tool is involved.
 //!
 //! **Must never happen here:** a byte written outside the target, a link or device created, a
-//! header believed. Bytes that come out are counted as they come, and extraction stops in
-//! mid-stream when a cap is reached. A skill comes as zip (stored or deflated), tar or tar.gz; what
-//! a skill needs may also come as tar.bz2.
+//! header trusted. Unpacked bytes are counted as they are produced, and extraction stops in
+//! mid-stream when a cap is reached. A skill comes as zip (stored or deflated), tar or tar.gz; a
+//! tool that a skill needs may also come as tar.bz2.
 
 mod name;
 mod tarball;
@@ -28,7 +28,7 @@ pub struct ArchiveLimits {
     pub entry: u64,
     /// Entries, folders included.
     pub entries: usize,
-    /// Unpacked bytes per archive byte, once [`ArchiveLimits::RATIO_FLOOR`] is passed.
+    /// Unpacked bytes per archive byte, once [`ArchiveLimits::RATIO_FLOOR`] is exceeded.
     pub ratio: u64,
     /// Leading name components to remove.
     pub strip: usize,
@@ -55,7 +55,7 @@ impl ArchiveLimits {
         strip: 0,
     };
 
-    /// Small files may compress as well as they like.
+    /// Up to this size any compression ratio is allowed.
     pub const RATIO_FLOOR: u64 = 1_000_000;
 
     /// The same caps with `strip` leading components removed from each name.
@@ -73,11 +73,11 @@ pub enum ArchiveFormat {
     Tar,
     /// Gzipped tar.
     TarGz,
-    /// Tar packed with bzip2; no skill comes so.
+    /// Tar packed with bzip2; never used for skills.
     TarBz2,
 }
 
-/// The format of a skill's archive, judged by magic alone.
+/// The format of a skill's archive, judged only by its first bytes.
 pub fn format_of(bytes: &[u8]) -> Option<ArchiveFormat> {
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
         Some(ArchiveFormat::Zip)
@@ -96,7 +96,7 @@ pub enum ArchiveError {
     /// Neither zip nor tar nor tar.gz.
     #[error("it is neither zip nor tar nor tar.gz")]
     UnknownFormat,
-    /// An entry's name.
+    /// An entry's name is not allowed.
     #[error("entry {name:?}: {error}")]
     Name {
         /// The name, as far as it can be shown.
@@ -112,7 +112,7 @@ pub enum ArchiveError {
         /// What it is.
         kind: &'static str,
     },
-    /// Two entries land on one path on some file system.
+    /// Two entries have the same path on some file systems.
     #[error("entries {first:?} and {second:?} are the same file on some systems")]
     Twins {
         /// The earlier name.
@@ -128,7 +128,7 @@ pub enum ArchiveError {
         /// How much is allowed.
         limit: u64,
     },
-    /// It unpacks to far more than it holds.
+    /// It unpacks to far more than its size.
     #[error("it unpacks to more than {0} times its size")]
     Ratio(u64),
     /// Headers contradict each other or the data.
@@ -160,14 +160,14 @@ pub fn unpack(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<ArchiveFile>, 
     Ok(entries)
 }
 
-/// The names in a zip of many things, for choosing what to take; none of them is checked.
+/// The names in a zip, unchecked, for choosing what to unpack.
 pub fn zip_names(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<String>, ArchiveError> {
     let names = zip_reader::names(bytes, limits.entries)?;
     Ok(names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect())
 }
 
-/// The files of a zip that `wanted` picks by their names as they are written there. What is not
-/// picked is not unpacked, so that a link elsewhere in a repository is nobody's business.
+/// The files of a zip that `wanted` selects by their names as written there. Other files are not
+/// unpacked, so that a link elsewhere in a repository does not matter.
 pub fn unpack_selected(
     bytes: &[u8],
     limits: &ArchiveLimits,
@@ -192,7 +192,7 @@ pub fn unpack_selected(
     Ok(entries)
 }
 
-/// Hands each file to `sink` as it is unpacked. After an error, what was handed out is void.
+/// Passes each file to `sink` as it is unpacked. After an error, everything passed so far is void.
 pub fn for_each_file(
     bytes: &[u8],
     limits: &ArchiveLimits,
@@ -210,27 +210,27 @@ pub fn for_each_file(
     Ok(())
 }
 
-/// A file while it is unpacked.
+/// A file while it is being unpacked.
 pub struct ArchiveFileStream<'a> {
     /// Relative path with `/`, checked.
     pub path: &'a str,
     /// Whether the archive marks it executable.
     pub executable: bool,
-    /// Its bytes, which end with an error where a cap is reached.
+    /// Its bytes; reading fails if a cap is reached.
     pub content: &'a mut dyn Read,
 }
 
-/// What came out of an archive.
+/// What was unpacked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnpackSummary {
-    /// Files that were handed out.
+    /// Files passed to the sink.
     pub files: usize,
-    /// Files of which no name was left once leading parts were stripped.
+    /// Files whose names were empty after stripping leading parts.
     pub vanished: usize,
 }
 
-/// Hands each file of an archive of `length` bytes and known format to `sink`, without holding more
-/// than a chunk of it; only a zip is read whole, because its directory stands at the end.
+/// Passes each file of an archive of `length` bytes and known format to `sink`, without holding
+/// more than a chunk in memory. Only a zip is read whole, because its directory is at the end.
 pub fn stream_files(
     mut reader: impl Read,
     length: u64,
@@ -242,7 +242,7 @@ pub fn stream_files(
         return Err(ArchiveError::Cap { what: "bytes", limit: limits.archive });
     }
     let mut gate = EntryGate::new(*limits, length, sink);
-    // Headers and padding of the allowed entries come on top of their bytes.
+    // Headers and padding of the allowed entries are added to their bytes.
     let most = limits.unpacked + limits.entries as u64 * 2048 + 4096;
     match format {
         ArchiveFormat::Zip => {
@@ -263,7 +263,7 @@ pub fn stream_files(
 
 type FileSink<'a> = &'a mut dyn FnMut(ArchiveFileStream<'_>) -> io::Result<()>;
 
-/// What every entry passes, whatever the format.
+/// The checks that every entry passes, in any format.
 struct EntryGate<'a> {
     limits: ArchiveLimits,
     archive: u64,
@@ -303,7 +303,7 @@ impl<'a> EntryGate<'a> {
 
     fn folder(&mut self, name: &[u8]) -> Result<(), ArchiveError> {
         self.count()?;
-        // `./` is how tar names the folder it was started in.
+        // `./` is how tar names its starting folder.
         if matches!(name, b"." | b"./") {
             return Ok(());
         }
@@ -356,7 +356,7 @@ impl<'a> EntryGate<'a> {
             self.done.files += 1;
             (self.sink)(ArchiveFileStream { path: &path, executable, content: &mut content })
         };
-        // What the sink left counts as well: a checksum is over the whole file.
+        // Bytes that the sink did not read count as well: the checksum covers the whole file.
         let taken = taken.and_then(|()| io::copy(&mut content, &mut io::sink()).map(drop));
         match reached {
             Some(error) => Err(error),
@@ -383,14 +383,14 @@ impl<'a> EntryGate<'a> {
     }
 }
 
-/// A file's bytes, counted as they come.
+/// A file's bytes, counted as they are read.
 struct CappedReader<'a> {
     from: &'a mut dyn Read,
     limits: ArchiveLimits,
     archive: u64,
     unpacked: &'a mut u64,
     entry: u64,
-    /// The cap that was reached: a reader can only pass on an error of the system.
+    /// The cap that was reached; a `Read` can only return an I/O error.
     reached: &'a mut Option<ArchiveError>,
 }
 

@@ -1,7 +1,8 @@
-//! Names of archive entries, checked before they come near a path.
+//! Names of archive entries, checked before they are used in a path.
 //!
-//! `Path::join` with an absolute name replaces the base, and Windows reads names that Unix takes
-//! literally; so a name becomes a list of plain components first, by the strictest of all systems.
+//! `Path::join` with an absolute name replaces the base, and Windows interprets names that Unix
+//! takes literally; so a name is first split into plain components, by the strictest rules of all
+//! systems.
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -15,7 +16,7 @@ const MAX_DEPTH: usize = 16;
 /// Why a name is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EntryNameError {
-    /// There is no name, or a component is empty.
+    /// The name or one of its components is empty.
     #[error("it has an empty part")]
     Empty,
     /// `.` or `..`.
@@ -27,7 +28,7 @@ pub enum EntryNameError {
     /// A backslash, which is a separator on Windows.
     #[error("it has a backslash")]
     Backslash,
-    /// A control character, NUL among them.
+    /// A control character, including NUL.
     #[error("it has a control character")]
     Control,
     /// A colon, which names a drive or an alternate stream.
@@ -36,7 +37,7 @@ pub enum EntryNameError {
     /// A trailing dot or space, which Windows drops.
     #[error("a part ends in a dot or a space")]
     TrailingDotOrSpace,
-    /// A device name of Windows.
+    /// A Windows device name.
     #[error("a part is a device name on Windows")]
     Reserved,
     /// Too long or too deep.
@@ -125,12 +126,12 @@ fn is_reserved(part: &str) -> bool {
         || numbered("LPT")
 }
 
-/// One form for all names that some file system takes for the same.
+/// A form that is equal for all names that some file system treats as the same.
 pub fn collision_key(path: &str) -> String {
     path.nfkc().flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// Whether `name` may name a skill that is written: `^[a-z0-9][a-z0-9_-]{1,79}$`.
+/// Whether `name` is allowed for a skill that sinew writes: `^[a-z0-9][a-z0-9_-]{1,79}$`.
 pub fn is_skill_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     (2..=80).contains(&bytes.len())
@@ -141,10 +142,11 @@ pub fn is_skill_name(name: &str) -> bool {
         && !is_reserved(name)
 }
 
-/// Top folders that support files of a proposal may lie in.
+/// Top-level folders for support files of a proposal.
 pub const SUPPORT_FOLDERS: &[&str] = &["references", "templates", "scripts", "assets"];
 
-/// The components of a support file's path: as an entry name, below one of [`SUPPORT_FOLDERS`].
+/// The components of a support file's path: checked like an entry name, and below one of
+/// [`SUPPORT_FOLDERS`].
 pub fn support_file_components(path: &str) -> Option<Vec<&str>> {
     let parts = components(path).ok()?;
     let allowed = parts.len() >= 2 && SUPPORT_FOLDERS.contains(&parts[0]) && !path.ends_with('/');

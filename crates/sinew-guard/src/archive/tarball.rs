@@ -15,7 +15,7 @@ pub(super) fn walk(reader: impl Read, gate: &mut EntryGate<'_>) -> Result<(), Ar
         match kind {
             EntryType::Directory => gate.folder(&name)?,
             EntryType::Regular | EntryType::Continuous => {
-                // A name that ends in `/` was a folder before tar knew folders.
+                // Old tar versions mark a folder by a name that ends in `/`.
                 if name.ends_with(b"/") {
                     gate.folder(&name)?;
                     continue;
@@ -23,7 +23,7 @@ pub(super) fn walk(reader: impl Read, gate: &mut EntryGate<'_>) -> Result<(), Ar
                 let executable = entry.header().mode().is_ok_and(|mode| mode & 0o111 != 0);
                 gate.file(&name, executable, &mut entry)?;
             }
-            // Comments that apply to the whole archive; git writes its commit there.
+            // Metadata for the whole archive; git stores its commit there.
             EntryType::XGlobalHeader => gate.count()?,
             other => {
                 let name = String::from_utf8_lossy(&name).into_owned();
@@ -41,6 +41,6 @@ fn describe(kind: EntryType) -> &'static str {
         EntryType::Char | EntryType::Block => "a device",
         EntryType::Fifo => "a pipe",
         EntryType::GNUSparse => "a sparse file",
-        _ => "of an unknown kind",
+        _ => "of an unknown type",
     }
 }

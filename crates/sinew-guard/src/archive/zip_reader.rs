@@ -1,7 +1,7 @@
 //! Zip, read by its central directory and checked against the local headers.
 //!
-//! The reader is our own because the refusals need what a general one hides: names that occur
-//! twice, entries that share bytes, and local headers that tell another story than the directory.
+//! This is our own reader because the checks need what a general one hides: duplicate names,
+//! entries that share bytes, and local headers that contradict the directory.
 
 use std::io::Read;
 
@@ -29,7 +29,7 @@ pub(super) fn names(bytes: &[u8], max_entries: usize) -> Result<Vec<&[u8]>, Arch
     Ok(directory(bytes, max_entries)?.into_iter().map(|record| record.name).collect())
 }
 
-/// Hands out every entry that `wanted` picks by its name.
+/// Passes every entry that `wanted` selects by name to the gate.
 pub(super) fn walk(
     bytes: &[u8],
     gate: &mut EntryGate<'_>,
@@ -46,7 +46,7 @@ pub(super) fn walk(
         return Err(ArchiveError::Malformed("two entries share bytes"));
     }
     if order.first().is_some_and(|first| first.0 != 0) {
-        return Err(ArchiveError::Malformed("something stands before the first entry"));
+        return Err(ArchiveError::Malformed("there is data before the first entry"));
     }
     let picked = records.iter().zip(ranges).filter(|(record, _)| wanted(record.name));
     for (record, (_, data)) in picked {
@@ -83,7 +83,7 @@ fn entry(
     match record.method {
         0 => checked(record, data, executable, gate),
         8 => checked(record, flate2::read::DeflateDecoder::new(data), executable, gate),
-        _ => refuse("compressed in an unknown way"),
+        _ => refuse("compressed by an unknown method"),
     }
 }
 
@@ -114,20 +114,21 @@ fn directory(bytes: &[u8], max_entries: usize) -> Result<Vec<ZipRecord<'_>>, Arc
                     .is_some_and(|c| at + END_LEN + usize::from(c) == bytes.len())
         })
         .ok_or(ArchiveError::Malformed("there is no end record"))?;
-    let field =
-        |offset| u16_at(bytes, at + offset).ok_or(ArchiveError::Malformed("a short end record"));
+    let field = |offset| {
+        u16_at(bytes, at + offset).ok_or(ArchiveError::Malformed("the end record is too short"))
+    };
     if field(4)? != 0 || field(6)? != 0 || field(8)? != field(10)? {
-        return Err(ArchiveError::Malformed("it is one part of several"));
+        return Err(ArchiveError::Malformed("it is one part of a multi-part archive"));
     }
     let count = usize::from(field(10)?);
     if count > max_entries {
         return Err(ArchiveError::Cap { what: "entries", limit: max_entries as u64 });
     }
-    let size =
-        u32_at(bytes, at + 12).ok_or(ArchiveError::Malformed("a short end record"))? as usize;
-    let start =
-        u32_at(bytes, at + 16).ok_or(ArchiveError::Malformed("a short end record"))? as usize;
-    // Archives that need 64-bit fields are beyond every cap, so such fields are a lie.
+    let size = u32_at(bytes, at + 12)
+        .ok_or(ArchiveError::Malformed("the end record is too short"))? as usize;
+    let start = u32_at(bytes, at + 16)
+        .ok_or(ArchiveError::Malformed("the end record is too short"))? as usize;
+    // Archives that need 64-bit fields are beyond every cap, so such fields cannot be genuine.
     if start.checked_add(size) != Some(at) {
         return Err(ArchiveError::Malformed("the directory is not where the end record says"));
     }
@@ -137,13 +138,13 @@ fn directory(bytes: &[u8], max_entries: usize) -> Result<Vec<ZipRecord<'_>>, Arc
         let (record, end) =
             central(bytes, next).ok_or(ArchiveError::Malformed("a broken directory"))?;
         if end > at {
-            return Err(ArchiveError::Malformed("the directory runs over its end"));
+            return Err(ArchiveError::Malformed("the directory extends past its end"));
         }
         records.push(record);
         next = end;
     }
     if next != at {
-        return Err(ArchiveError::Malformed("the directory holds more than it counts"));
+        return Err(ArchiveError::Malformed("the directory has more entries than it states"));
     }
     Ok(records)
 }
@@ -161,7 +162,7 @@ fn central(bytes: &[u8], at: usize) -> Option<(ZipRecord<'_>, usize)> {
     if packed == u32::MAX || unpacked == u32::MAX || offset == u32::MAX {
         return None;
     }
-    // The upper half of the external attributes is a mode only where Unix wrote it.
+    // The upper half of the external attributes is a mode only if the archive was made on Unix.
     let made_on_unix = matches!(header[5], 3 | 19);
     let mode = if made_on_unix { u32_at(header, 38)? >> 16 } else { 0 };
     let record = ZipRecord {

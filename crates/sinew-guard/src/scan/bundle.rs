@@ -1,7 +1,7 @@
-//! What is scanned: the files of one skill, from a folder, an archive or memory.
+//! The input of a scan: the files of one skill, from a folder, an archive or memory.
 //!
-//! Nothing is left out on the way in: what cannot be taken becomes a [`BundleProblem`], which the scan
-//! turns into a finding. The bytes taken here are the bytes that are hashed and scanned.
+//! Nothing is dropped on the way in: a file that cannot be read becomes a [`BundleProblem`], which
+//! the scan turns into a finding. The bytes read here are the bytes that are hashed and scanned.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use crate::archive::{self, ArchiveError, ArchiveLimits};
 use crate::containment::{FileOpenError, FileReadError, open_regular};
 use crate::digest;
 
-/// Bytes of one file that are scanned; larger ones are reported.
+/// Maximum size of a scanned file; larger ones are reported.
 pub const MAX_FILE: u64 = 10_000_000;
-/// Bytes of one skill.
+/// Maximum size of one skill.
 pub const MAX_SKILL: u64 = 50_000_000;
-/// Files of one skill.
+/// Maximum number of files of one skill.
 pub const MAX_FILES: usize = 1_000;
-/// Folders in folders; deeper trees are not read.
+/// Maximum depth of folders; deeper trees are not read.
 const MAX_DEPTH: usize = 16;
 
 /// One file of a skill.
@@ -30,7 +30,7 @@ pub struct BundleFile {
     pub bytes: Vec<u8>,
 }
 
-/// Something that kept a file from being taken.
+/// A problem that kept a file from being read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BundleProblem {
     pub(crate) rule: &'static str,
@@ -41,7 +41,7 @@ pub(crate) struct BundleProblem {
 /// The files of one skill, in byte order of their paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SkillBundle {
-    /// The skill's folder name, where it has one.
+    /// The skill's folder name, if it has one.
     name: Option<String>,
     files: Vec<BundleFile>,
     troubles: Vec<BundleProblem>,
@@ -146,14 +146,15 @@ impl SkillBundle {
             Err(FileOpenError::NotRegular(kind)) => {
                 return self.trouble("special-file", shown, kind);
             }
-            // Gone between the listing and the opening: it is not part of what is hashed either.
+            // It disappeared between the listing and the opening, so it is not part of the digest
+            // either.
             Err(FileOpenError::NotFound) => return,
             Err(FileOpenError::Io(error)) => {
                 return self.trouble("scan-failed", shown, &error.to_string());
             }
         };
         if file.links > 1 && is_skill_md(&shown) {
-            return self.trouble("hardlink-entry", shown, "the file has another name elsewhere");
+            return self.trouble("hardlink-entry", shown, "the file has another hard link");
         }
         match file.read(MAX_FILE) {
             Ok(bytes) => self.take(shown, bytes, total),
@@ -172,7 +173,7 @@ impl SkillBundle {
         } else if self.files.len() >= MAX_FILES {
             if !self.troubles.iter().any(|trouble| trouble.rule == "too-many-files") {
                 self.trouble("too-many-files", path, "files beyond this one were not read");
-                // What is not read is not scanned, and that blocks.
+                // Unread files are not scanned, and that blocks.
                 self.trouble("oversize-unscannable", String::new(), "more files than are scanned");
             }
         } else {

@@ -1,25 +1,25 @@
-//! Compiled Python beside its source: whether everything it names stands in the source.
+//! Compiled Python next to its source: whether every name in it occurs in the source.
 //!
-//! A `.pyc` is Python's own dump of a module: a header, then objects. No opcode is read; the names and
-//! words of every object must occur in the source, so that nothing is loaded, called, opened or sent
-//! that a reader of the source could not see. What agrees is still a program that nobody reads, which
-//! is why agreement lowers the finding and does not remove it.
+//! A `.pyc` is Python's own dump of a module: a header, then objects. Opcodes are not interpreted;
+//! the names and words of every object must occur in the source, so that nothing is loaded, called,
+//! opened or sent that a reader of the source could not see. Bytecode that matches its source is
+//! still a program that people cannot read, so a match lowers the finding and does not remove it.
 //!
-//! **Must never happen here:** a file that cannot be followed counts as one that agrees.
+//! **Must never happen here:** a file that cannot be parsed counts as a match.
 
 use std::collections::HashSet;
 
 use super::bundle::SkillBundle;
 
-/// Objects of one file; a module of ten thousand lines has fewer.
+/// Objects per file; a module of ten thousand lines has fewer.
 const MAX_OBJECTS: usize = 200_000;
-/// Objects within objects.
+/// Nesting depth of objects.
 const MAX_DEPTH: usize = 64;
 /// The first magic number whose code objects have the layout of Python 3.11.
 const NEW_LAYOUT: u16 = 3450;
-/// Words of fewer letters prove nothing.
+/// Shorter words prove nothing.
 const MIN_WORD: usize = 3;
-/// What the compiler adds by itself.
+/// Names that the compiler adds by itself.
 const IMPLICIT: &[&str] = &[
     "module",
     "lambda",
@@ -49,18 +49,18 @@ const IMPLICIT: &[&str] = &[
     "format",
 ];
 
-/// What comes of holding bytecode against its source.
+/// The result of comparing bytecode with its source.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum BytecodeComparison {
     /// There is no source beside it.
     NoSource,
-    /// Everything it names stands there.
+    /// Every name in it occurs in the source.
     Same,
-    /// It cannot be followed, or names this, which the source does not.
+    /// It cannot be parsed, or it contains this name, which the source does not.
     Different(String),
 }
 
-/// Holds a `.pyc` of a skill against the source it belongs to.
+/// Compares a `.pyc` of a skill with its source.
 pub(crate) fn compare(bundle: &SkillBundle, path: &str, bytes: &[u8]) -> BytecodeComparison {
     let Some(source) = source_of(bundle, path) else { return BytecodeComparison::NoSource };
     let known = words_of(source);
@@ -109,9 +109,9 @@ impl BytecodeReader<'_> {
         usize::try_from(i32::from_le_bytes(bytes)).map_err(|_| "a negative length".to_owned())
     }
 
-    /// Reads one object; its words must stand in the source.
+    /// Reads one object; its words must occur in the source.
     fn object(&mut self, depth: usize) -> Result<(), String> {
-        self.left = self.left.checked_sub(1).ok_or("more objects than are followed")?;
+        self.left = self.left.checked_sub(1).ok_or("more objects than are read")?;
         if depth > MAX_DEPTH {
             return Err("objects nested too deep".to_owned());
         }
@@ -146,29 +146,29 @@ impl BytecodeReader<'_> {
         (0..count).try_for_each(|_| self.object(depth + 1))
     }
 
-    /// A code object: numbers, opcodes, then objects of which some are tables and not words.
+    /// A code object: numbers, opcodes, then objects, some of which are tables and not words.
     fn code(&mut self, depth: usize) -> Result<(), String> {
         let is_new = self.magic >= NEW_LAYOUT;
         self.take(if is_new { 20 } else { 24 })?;
-        self.unread()?;
-        // Constants, names, and what they are bound to.
+        self.skip_table()?;
+        // Constants, names, and the variables they are bound to.
         self.objects(if is_new { 3 } else { 5 }, depth)?;
         if is_new {
-            self.unread()?;
+            self.skip_table()?;
         }
-        // The file it was compiled from, which is another machine's path.
-        self.unread()?;
+        // The path of the source file, which is from another machine.
+        self.skip_table()?;
         self.objects(if is_new { 2 } else { 1 }, depth)?;
         self.take(4)?;
-        self.unread()?;
+        self.skip_table()?;
         if is_new {
-            self.unread()?;
+            self.skip_table()?;
         }
         Ok(())
     }
 
-    /// A string whose bytes are a table.
-    fn unread(&mut self) -> Result<(), String> {
+    /// Skips a string whose bytes are a table.
+    fn skip_table(&mut self) -> Result<(), String> {
         let length = match (self.byte()? & 0x7f) as u8 {
             b's' | b't' | b'u' | b'a' | b'A' => self.long()?,
             b'z' | b'Z' => self.byte()?,
@@ -187,7 +187,7 @@ impl BytecodeReader<'_> {
         unknown.map_or(Ok(()), |word| Err(format!("`{word}` is not in the source")))
     }
 
-    /// `_Box__size` is how the class `Box` says `__size`.
+    /// `_Box__size` is the mangled form of `__size` in the class `Box`.
     fn is_mangled(&self, word: &str) -> bool {
         let parts =
             word.strip_prefix('_').and_then(|rest| rest.find("__").map(|at| rest.split_at(at)));
@@ -203,7 +203,8 @@ fn is_letter(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The words of a source; behind a backslash also without their first letter, which belongs to it.
+/// The words of a source; after a backslash also without the first letter, which belongs to the
+/// escape.
 fn words_of(source: &str) -> HashSet<&str> {
     let mut words = HashSet::new();
     let mut behind_backslash = false;
@@ -222,7 +223,7 @@ fn words_of(source: &str) -> HashSet<&str> {
 mod tests {
     use super::*;
 
-    /// `print("hello there")` as Python 3.12 dumps it, with a word of choice for `hello`.
+    /// `print("hello there")` as Python 3.12 dumps it, with a chosen word instead of `hello`.
     fn compiled(word: &str) -> Vec<u8> {
         let mut out = 3531u16.to_le_bytes().to_vec();
         out.extend(b"\r\n");

@@ -13,7 +13,7 @@ use super::inventory::{ScannedFile, TypedPath};
 use super::metadata::SkillDeclarations;
 use super::table::RuleTable;
 
-/// Entries kept per list: a person reads the summary before approving.
+/// Entries per list: a person reads the summary before approving.
 const MAX_ENTRIES: usize = 200;
 
 /// A host and what it is used for.
@@ -21,7 +21,7 @@ const MAX_ENTRIES: usize = 200;
 pub struct HostUse {
     /// The host.
     pub host: String,
-    /// How it is known.
+    /// What kind of host it is.
     pub class: HostClass,
     /// `send`, `fetch` or `mention`.
     pub purpose: String,
@@ -54,11 +54,11 @@ pub struct SkillCapabilities {
     pub writes: Vec<String>,
     /// Ways in which it starts programs.
     pub exec: Vec<String>,
-    /// Ways in which it stays.
+    /// How it makes itself persistent.
     pub persistence: Vec<String>,
-    /// Files that steer agents and that it writes.
+    /// Files that instruct agents and that it writes.
     pub agent_files: Vec<String>,
-    /// Archives and documents it brings.
+    /// Archives and documents it contains.
     pub containers: Vec<String>,
     /// Languages of its scripts.
     pub languages: Vec<String>,

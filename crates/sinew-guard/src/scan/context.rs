@@ -1,5 +1,5 @@
-//! Context: what the lines around a line say about it: a heading that forbids, a list of patterns, a
-//! comment.
+//! Context: what the surrounding lines say about a line: a heading that forbids, a list of
+//! patterns, a comment.
 
 use memchr::memchr2;
 
@@ -10,7 +10,7 @@ use super::role::{RoleSpan, TextRole};
 /// What surrounds a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct LineContext {
-    /// Under a heading or an introduction that says not to.
+    /// Below a heading or an introduction that forbids it.
     pub(crate) negated: bool,
     /// In a list of patterns.
     pub(crate) pattern: bool,
@@ -18,7 +18,7 @@ pub(crate) struct LineContext {
     pub(crate) comment: bool,
 }
 
-/// Headings under which things are shown in order not to be done.
+/// Headings of sections that show what not to do.
 fn is_negative_heading(line: &str) -> bool {
     const WORDS: &[&str] = &[
         "anti-pattern",
@@ -39,7 +39,7 @@ fn is_negative_heading(line: &str) -> bool {
         "vulnerable",
         "out of scope",
     ];
-    // An order in a heading says what not to do; "Never miss an update" says nothing of the kind.
+    // An order in a heading says what not to do; "Never miss an update" is not one.
     const ORDERS: &[&str] = &["don't", "do not", "never", "avoid"];
     const DEEDS: &[&str] = &[
         "run", "use", "using", "do", "execute", "commit", "write", "try", "install", "paste",
@@ -94,7 +94,7 @@ fn opens_pattern_list(line: &str) -> bool {
     opens && name.len() < 80 && NAMES.iter().any(|word| name.contains(word))
 }
 
-/// The context of every line, kept where it changes.
+/// The context of every line, stored only where it changes.
 #[derive(Debug, Default)]
 pub(crate) struct LineContextMap {
     changes: Vec<(usize, LineContext)>,
@@ -120,14 +120,14 @@ impl LineContextMap {
         contexts
     }
 
-    /// What surrounds a line.
+    /// The context of a line.
     pub(crate) fn at(&self, line: usize) -> LineContext {
         let after = self.changes.partition_point(|(from, _)| *from <= line);
         after.checked_sub(1).map_or(LineContext::default(), |at| self.changes[at].1)
     }
 }
 
-/// What one line leaves behind for the next.
+/// The state carried from one line to the next.
 #[derive(Debug, Default)]
 struct ContextReader {
     heading: bool,
@@ -194,7 +194,7 @@ impl ContextReader {
         } else if comment {
             self.bad_comment = is_bad_comment(line);
         }
-        // A list of patterns lasts until its bracket closes; an unclosed one not for ever.
+        // A list of patterns lasts until its bracket closes; an unclosed one ends after a limit.
         match &mut self.list {
             Some((depth, since)) => {
                 context.pattern = true;
@@ -215,7 +215,7 @@ impl ContextReader {
     }
 }
 
-/// Brackets that a line opens and does not close.
+/// Brackets that a line opens minus those it closes.
 fn brackets(line: &str) -> i32 {
     line.bytes().fold(0, |depth, b| match b {
         b'[' | b'{' | b'(' => depth + 1,
@@ -224,7 +224,7 @@ fn brackets(line: &str) -> i32 {
     })
 }
 
-/// `trim`, which most lines do not need.
+/// A `trim` that is fast for lines that do not need it.
 fn trim(line: &str) -> &str {
     let ends = (line.as_bytes().first(), line.as_bytes().last());
     match ends {

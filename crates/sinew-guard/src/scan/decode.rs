@@ -1,7 +1,7 @@
-//! Decoders: what a text hides in another alphabet.
+//! Decoders: what a text hides in an encoding.
 //!
-//! Every decoder is linear in its input, and every result counts against a [`DecodeBudget`]; reaching it
-//! is itself a finding, never a reason to look away.
+//! Every decoder is linear in its input, and every result counts against a [`DecodeBudget`];
+//! exhausting the budget is itself a finding, never a reason to skip the rest.
 
 use std::io::Read as _;
 use std::sync::LazyLock;
@@ -11,22 +11,22 @@ use regex::Regex;
 
 use super::lines::next_where;
 
-/// Layers below the text itself: real payloads use one or two.
+/// Levels of decoding below the text itself: real payloads use one or two.
 pub(crate) const MAX_DEPTH: u8 = 5;
-/// One decoded blob; larger ones are archives, which have their own caps.
+/// The size of one decoded blob; larger ones are archives, which have their own caps.
 pub(crate) const MAX_BLOB: usize = 1 << 20;
-/// All decoded bytes of one skill.
+/// The decoded bytes of one skill.
 const MAX_DECODED: usize = 8 << 20;
-/// Decoded blobs of one skill that are looked at.
+/// The decoded blobs of one skill.
 const MAX_BLOBS: usize = 256;
-/// Below this a run of base64 letters is a word.
+/// A shorter run of base64 letters is a word.
 const MIN_BASE64: usize = 16;
 
-/// Markdown of one skill that is parsed; the rest is split at its fences. The largest honest skill at
-/// hand has two thirds of this.
+/// Markdown of one skill that is parsed; the rest is split at its fences. The largest honest skill
+/// in our data has two thirds of this.
 const MAX_MARKDOWN: usize = 1 << 19;
 
-/// How much more of one skill may be decoded and parsed.
+/// How much of one skill may still be decoded and parsed.
 #[derive(Debug)]
 pub(crate) struct DecodeBudget {
     bytes: usize,
@@ -53,18 +53,18 @@ impl DecodeBudget {
     }
 }
 
-/// Something that was encoded.
+/// A decoded blob.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DecodedBlob {
     /// Byte where the encoded form starts.
     pub(crate) at: usize,
     pub(crate) codec: &'static str,
     pub(crate) bytes: Vec<u8>,
-    /// Whether there was more than one blob may hold.
+    /// Whether it was cut at the size limit.
     pub(crate) cut: bool,
 }
 
-/// Everything in `text` that decodes to text or to something with a known magic.
+/// Everything in `text` that decodes to text or to a known file type.
 pub(crate) fn find(text: &str) -> Vec<DecodedBlob> {
     let mut found = Vec::new();
     base64_and_hex(text, &mut found);
@@ -82,7 +82,7 @@ fn keep(at: usize, codec: &'static str, bytes: Vec<u8>, cut: bool, found: &mut V
     }
 }
 
-/// Bytes of base64, in either alphabet.
+/// Which bytes occur in base64, in either alphabet.
 const BASE64: [bool; 256] = {
     let mut table = [false; 256];
     let mut b = 0;
@@ -101,9 +101,10 @@ fn is_base64(b: u8) -> bool {
 fn base64_and_hex(text: &str, found: &mut Vec<DecodedBlob>) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    // More blobs than the budget allows are never looked at.
+    // Blobs beyond the budget are never examined.
     while at < bytes.len() && found.len() <= MAX_BLOBS {
-        // A run that is long enough covers every 16th byte: most text is skipped by looking there.
+        // A run that is long enough covers every 16th byte, so most text is skipped by probing
+        // there.
         let probe = at + MIN_BASE64 - 1;
         if probe >= bytes.len() {
             break;
@@ -119,7 +120,7 @@ fn base64_and_hex(text: &str, found: &mut Vec<DecodedBlob>) {
         let mut line_start = start;
         loop {
             at += bytes[at..].iter().take_while(|b| is_base64(**b)).count();
-            // Wrapped blobs go on after a line end, as long as the lines are full of nothing else.
+            // Wrapped blobs continue after a line end, as long as the lines contain nothing else.
             let goes_on = at - line_start >= 40
                 && bytes.get(at) == Some(&b'\n')
                 && bytes.get(at + 1).copied().is_some_and(is_base64);
@@ -148,7 +149,7 @@ fn one_run(at: usize, run: &[u8], found: &mut Vec<DecodedBlob>) {
     }
     let plain_word = run.iter().all(|b| b.is_ascii_lowercase() || matches!(b, b'-' | b'_' | b'/'));
     if !plain_word {
-        // The first bytes tell whether the rest is worth decoding.
+        // The first bytes show whether the rest is worth decoding.
         let head = base64(&run[..run.len().min(32) & !3]);
         if head
             .as_deref()
@@ -224,10 +225,10 @@ fn number(digits: &[u8], base: u32) -> Option<u32> {
     })
 }
 
-/// Escapes in one line that make it worth reading again.
+/// The number of escapes that makes a line worth decoding.
 const MIN_ESCAPES: usize = 4;
 
-/// Unescapes whole lines that hold several escapes: `\x63`, `\u0063`, `&#99;`, `%63`.
+/// Decodes whole lines that contain several escapes: `\x63`, `\u0063`, `&#99;`, `%63`.
 fn escapes(text: &str, found: &mut Vec<DecodedBlob>) {
     let mut at = 0;
     while let Some(mark) = next_where(text.as_bytes(), at, opens_escape) {
@@ -247,14 +248,14 @@ fn escapes(text: &str, found: &mut Vec<DecodedBlob>) {
     }
 }
 
-/// Whether a byte and the one behind it may start an escape; most of these marks start none.
+/// Whether a byte and its successor may start an escape; most such bytes do not.
 fn opens_escape(b: u8, next: u8) -> bool {
     ((b == b'\\') & ((next == b'x') | (next == b'u')))
         | ((b == b'&') & (next == b'#'))
         | ((b == b'%') & next.is_ascii_hexdigit())
 }
 
-/// The line in plain characters, and whether it was too long to be read to its end.
+/// The line with its escapes decoded, and whether it was too long to be decoded completely.
 fn unescape(line: &str) -> Option<(String, bool)> {
     let mut out = String::with_capacity(line.len().min(MAX_BLOB) + 4);
     let mut rest = line;
@@ -269,7 +270,8 @@ fn unescape(line: &str) -> Option<(String, bool)> {
             Some((c, length)) => {
                 out.push(c);
                 rest = &rest[length..];
-                // Tables of other characters are written in escapes too; a command is not.
+                // Tables of other characters are also written as escapes; a command consists of
+                // printable ASCII.
                 count += usize::from(c.is_ascii_graphic());
             }
             None => {
@@ -308,7 +310,8 @@ fn escape(text: &[u8]) -> Option<(char, usize)> {
     }
 }
 
-/// Lists of character codes: `chr(99)+…`, `fromCharCode(99, …)`, `[0x63, …]`, also XORed by one byte.
+/// Lists of character codes: `chr(99)+…`, `fromCharCode(99, …)`, `[0x63, …]`, also XORed with one
+/// byte.
 fn number_lists(text: &str, found: &mut Vec<DecodedBlob>) {
     static LISTS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"(?i)(?:chr\(\s*\d{1,3}\s*\)\s*[+,.&]\s*){3,}chr\(\s*\d{1,3}\s*\)|(?:(?:0x[0-9a-f]{1,2}|\d{1,3})\s*,\s*){7,}(?:0x[0-9a-f]{1,2}|\d{1,3})").ok()
@@ -345,7 +348,7 @@ fn number_lists(text: &str, found: &mut Vec<DecodedBlob>) {
     }
 }
 
-/// Words that tell a command from noise.
+/// Words that distinguish a command from noise.
 const TELLING: &[&[u8]] =
     &[b"http", b"curl", b"wget", b"bash", b"import ", b"exec", b"system", b"powershell", b"/bin/"];
 
@@ -354,8 +357,8 @@ fn has_telling_word(bytes: &[u8]) -> bool {
     TELLING.iter().any(|word| memmem::find(&lower, word).is_some())
 }
 
-/// What the bytes say once the one key is off that makes a telling word of a part of them. The
-/// difference between neighbours does not depend on the key, so no key is guessed.
+/// The bytes decoded with the one key that makes part of them a telling word. The XOR of neighbours
+/// does not depend on the key, so no key has to be guessed.
 fn single_byte_xor(bytes: &[u8]) -> Option<Vec<u8>> {
     let steps = |text: &[u8]| text.windows(2).map(|pair| pair[0] ^ pair[1]).collect::<Vec<u8>>();
     let own = steps(bytes);
@@ -375,7 +378,7 @@ fn is_compressed(bytes: &[u8]) -> bool {
             && (u16::from(bytes[0]) << 8 | u16::from(bytes[1])) % 31 == 0
 }
 
-/// What gzip, zlib or bzip2 data holds, up to the cap of one blob.
+/// The content of gzip, zlib or bzip2 data, up to the size limit of one blob.
 pub(crate) fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     if !is_compressed(bytes) {
         return None;
@@ -389,7 +392,7 @@ pub(crate) fn inflate(bytes: &[u8]) -> Option<Vec<u8>> {
     } else {
         flate2::read::ZlibDecoder::new(bytes).take(cap).read_to_end(&mut out)
     };
-    // A truncated stream still hides what came before the cut.
+    // A truncated stream still contains what came before the cut.
     (read.is_ok() || out.len() >= 16).then_some(out).filter(|out| !out.is_empty())
 }
 
@@ -397,13 +400,13 @@ fn is_plain(b: u8) -> bool {
     (b' '..=b'~').contains(&b) || matches!(b, b'\n' | b'\t' | b'\r')
 }
 
-/// At least nine in ten characters are printable, and it is not a handful of bytes by chance.
+/// Whether at least nine in ten characters are printable and it is not just a few random bytes.
 pub(crate) fn is_text(bytes: &[u8]) -> bool {
     let plain = bytes.iter().filter(|b| is_plain(**b)).count();
     if bytes.len() >= 8 && plain * 100 >= bytes.len() * 95 {
         return true;
     }
-    // Text in other alphabets, or in UTF-16 as PowerShell's encoded commands are.
+    // Text in other alphabets, or in UTF-16 like PowerShell's encoded commands.
     (bytes.len() >= 12 && plain * 100 >= bytes.len() * 60 && std::str::from_utf8(bytes).is_ok())
         || is_utf16_ascii(bytes)
 }

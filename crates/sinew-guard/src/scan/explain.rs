@@ -2,7 +2,7 @@
 
 use super::finding::Finding;
 
-/// Where, what it decodes to, why this severity, what lowered it, and what to do.
+/// The location, the decoded text, the severity and why, what lowered it, and what to do.
 pub fn explain(finding: &Finding) -> String {
     let mut lines =
         vec![format!("{} [{}] {}", finding.severity.as_str(), finding.rule, finding.message)];
@@ -29,10 +29,7 @@ pub fn explain(finding: &Finding) -> String {
         lines.push(format!("  facts    {}", facts.join(", ")));
     }
     if finding.demotions.is_empty() {
-        lines.push(format!(
-            "  severity {}; nothing speaks for the text",
-            finding.base_severity.as_str()
-        ));
+        lines.push(format!("  severity {}; no mitigating context", finding.base_severity.as_str()));
     } else {
         lines.push(format!(
             "  severity {} lowered to {}: {}",

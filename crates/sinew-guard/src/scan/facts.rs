@@ -1,4 +1,4 @@
-//! Facts: what a text does or asks for, each on its line, with role, polarity and destination.
+//! Facts: what a text does or asks for, each with its line, role, polarity and destination.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +12,14 @@ use super::quoting;
 use super::role::TextRole;
 use super::table::{LiteralTrigger, RuleTable, TriggerWords};
 
-/// Bytes of a line that one pattern sees around a literal; a command is shorter.
+/// Bytes of a line that one pattern examines around a literal; a command is shorter.
 const LOOK_BACK: usize = 1024;
 const LOOK_AHEAD: usize = 3072;
-/// Facts of one skill: of an honest one, a few hundred. Beyond this, places that nothing goes to are
-/// forgotten, and a file that is still too full is not judged.
+/// The number of facts of one skill; an honest one has a few hundred. Beyond this, hosts that no
+/// fact refers to are dropped, and a file that still has too many facts is not judged.
 pub(crate) const MAX_FACTS: usize = 40_000;
 
-/// The kind of a plain URL; the table gives it the first number.
+/// The fact kind of a plain URL, always number 0 in the table.
 pub(crate) const URL: u16 = 0;
 
 /// One thing a text does or asks for.
@@ -29,14 +29,14 @@ pub(crate) struct ScanFact {
     pub(crate) file: usize,
     /// Line of the original, from 0.
     pub(crate) line: usize,
-    /// Number of the line among the non-blank ones.
+    /// Position of the line among the non-blank ones.
     pub(crate) rank: u32,
     pub(crate) block: u32,
     pub(crate) section: u32,
     pub(crate) role: TextRole,
     pub(crate) code: bool,
     pub(crate) layer: usize,
-    /// Line within the layer, so that two facts of one decoded line know each other.
+    /// Line within the layer, so that facts of one decoded line can be related.
     pub(crate) layer_line: usize,
     pub(crate) depth: u8,
     pub(crate) column: usize,
@@ -46,9 +46,9 @@ pub(crate) struct ScanFact {
     pub(crate) quoted: bool,
     /// Whether the match itself named its destination.
     pub(crate) resolved: bool,
-    /// Whether, in prose, its place stands on the same line or nowhere.
+    /// Whether, in prose, its host must be on the same line.
     pub(crate) here: bool,
-    /// Whether it is a secret of a place that the file names.
+    /// Whether it is a secret that belongs to a host named in the file.
     pub(crate) own: bool,
     /// Whether its file is a program.
     pub(crate) script: bool,
@@ -58,24 +58,24 @@ pub(crate) struct ScanFact {
 #[derive(Debug, Default)]
 pub(crate) struct ExtractedFacts {
     pub(crate) facts: Vec<ScanFact>,
-    /// There was too much work or too many facts: the file was not seen in full.
+    /// There was too much work or there were too many facts: the file was not scanned completely.
     pub(crate) exhausted: bool,
-    /// Lines to read again in rot13.
+    /// Lines to scan again as rot13.
     pub(crate) rot13: Vec<usize>,
 }
 
-/// What facts are read from, and with which table.
+/// What facts are extracted from, and with which table.
 #[derive(Clone, Copy)]
 pub(crate) struct FactSource<'a> {
     pub(crate) table: &'a RuleTable,
     pub(crate) file: &'a ScannedFile,
     /// The file's number within the skill.
     pub(crate) number: usize,
-    /// The places that are the skill's own.
+    /// The hosts that are the skill's own.
     pub(crate) declared: &'a OwnHosts,
 }
 
-/// Reads the facts of one layer of one file.
+/// Extracts the facts of one layer of one file.
 pub(crate) fn extract(
     from: &FactSource<'_>,
     layer_number: usize,
@@ -97,29 +97,29 @@ pub(crate) fn extract(
     }
 }
 
-/// A literal in its line, or in the part of a long one that is looked at.
+/// A literal within its line, or within the examined part of a long line.
 struct LiteralView<'a> {
     line: &'a str,
-    /// Where the literal is.
+    /// The position of the literal.
     at: usize,
     /// Bytes of the line before the part.
     shift: usize,
     is_whole: bool,
 }
 
-/// One layer while it is read.
+/// The state while one layer is read.
 struct LayerReader<'a> {
     from: FactSource<'a>,
     layer: &'a TextLayer,
     layer_number: usize,
-    /// What every fact of one line has in common, kept while the line is read.
+    /// What all facts of the current line have in common.
     base: Option<ScanFact>,
-    /// For each pattern, the line it was tried on last, and up to where.
+    /// For each pattern, the line it was last tried on, and up to which column.
     seen_until: Vec<(usize, usize)>,
 }
 
 impl LayerReader<'_> {
-    /// Reads what some words start.
+    /// Extracts the facts that these words trigger.
     fn words(&mut self, words: &TriggerWords, work: &mut WorkBudget, out: &mut ExtractedFacts) {
         let layer = self.layer;
         let text = layer.text.as_str();
@@ -135,7 +135,8 @@ impl LayerReader<'_> {
                 return;
             }
             cursor.advance(hit.start);
-            // A long line is seen through a window, so that its length never multiplies.
+            // A long line is examined through a window, so that its length does not multiply the
+            // cost.
             let whole = &text[cursor.start..cursor.end];
             let range = window(whole, hit.start - cursor.start);
             let view = LiteralView {
@@ -170,7 +171,7 @@ impl LayerReader<'_> {
         }
     }
 
-    /// What every fact of a line has in common.
+    /// What all facts of a line have in common.
     fn base(&mut self, line: usize) -> &ScanFact {
         if self.base.as_ref().is_none_or(|base| base.layer_line != line) {
             self.base = None;
@@ -199,7 +200,7 @@ impl LayerReader<'_> {
         Some(fact)
     }
 
-    /// A host that is named without a scheme.
+    /// A host named without a scheme.
     fn bare_host(&mut self, line: usize, view: &LiteralView<'_>) -> Option<ScanFact> {
         let FactSource { table, declared, .. } = self.from;
         let before = &view.line[..view.at];
@@ -272,7 +273,7 @@ impl LayerReader<'_> {
             if quoting::is_pattern_literal(view.line, seen.start, seen.end) {
                 fact.role = TextRole::Pattern;
             }
-            // Whoever puts words together before saying them does not quote them.
+            // Words that were assembled first are not a quotation.
             let plain = self.layer_number == 0 && fact.role != TextRole::Frontmatter;
             fact.quoted |= pattern.speech && plain && quoted();
         } else if (pattern.place == MatchZone::Prose || pattern.speech)
@@ -281,10 +282,10 @@ impl LayerReader<'_> {
         {
             fact.quoted = true;
         } else if fact.negated && quoted() {
-            // Code within a sentence that forbids it is shown, not asked for.
+            // Code within a sentence that forbids it is shown, not requested.
             fact.quoted = true;
         }
-        // A destination is resolved once the whole file is known; mark it for that.
+        // The destination is resolved once the whole file is known; mark it for that.
         let own = seen.host.map(|host| table.hosts.classify(host, "", declared));
         fact.class = own.or(pattern.net.then_some(HostClass::Loopback));
         fact.resolved = own.is_some();
@@ -292,7 +293,7 @@ impl LayerReader<'_> {
         Some(fact)
     }
 
-    /// Whether the line is of the kind that the pattern is about.
+    /// Whether the line is of the kind that the pattern applies to.
     fn is_at_home(&mut self, pattern: &FactPattern, line: usize, view: &LiteralView<'_>) -> bool {
         let decoded = self.layer.depth > 0;
         match pattern.place {
@@ -312,11 +313,11 @@ impl LayerReader<'_> {
     }
 }
 
-/// The places that a file names, in order of lines.
+/// The hosts that a file names, in order of lines.
 struct FileHosts<'a> {
     all: Vec<(&'a ScanFact, HostClass)>,
     by_block: BTreeMap<u32, HostClass>,
-    /// Comments aside.
+    /// The worst class, comments excluded.
     worst: Option<HostClass>,
 }
 
@@ -338,8 +339,8 @@ impl<'a> FileHosts<'a> {
         places
     }
 
-    /// The worst place near a fact: on its line, within a dozen lines, in its block, else anywhere
-    /// in the code of its file. What prose mentions has its place on the same line or none.
+    /// The worst host near a fact: on its line, within a dozen lines, in its block, or else
+    /// anywhere in the code of its file. Prose must name the host on the same line.
     fn near(&self, fact: &ScanFact) -> Option<HostClass> {
         let from = self.all.partition_point(|(place, _)| place.rank + NEAR < fact.rank);
         let to = self.all.partition_point(|(place, _)| place.rank <= fact.rank + NEAR);
@@ -368,7 +369,7 @@ impl<'a> FileHosts<'a> {
     }
 }
 
-/// Whether one of the places bears the name of a secret: `ACME_API_KEY` is for `api.acme.io`.
+/// Whether a secret is named after one of the hosts: `ACME_API_KEY` belongs to `api.acme.io`.
 fn is_home_of(labels: &BTreeSet<&str>, secret: &str) -> bool {
     const COMMON: &[&str] = &[
         "access", "admin", "auth", "client", "database", "default", "login", "main", "password",
@@ -378,10 +379,10 @@ fn is_home_of(labels: &BTreeSet<&str>, secret: &str) -> bool {
     words.any(|word| labels.contains(word))
 }
 
-/// Lines within which a place belongs to what goes over the network.
+/// Lines within which a host belongs to a network access.
 const NEAR: u32 = 12;
 
-/// Counts how far down each fact stands, and puts them in that order.
+/// Sets each fact's line rank, and sorts the facts by it.
 pub(crate) fn rank(facts: &mut [ScanFact], file: &ScannedFile) {
     facts.sort_by_key(|fact| fact.line);
     let mut ranks = LineRanks::new(file.plain());
@@ -392,24 +393,24 @@ pub(crate) fn rank(facts: &mut [ScanFact], file: &ScannedFile) {
     facts.sort_by_key(|fact| (fact.line, fact.rank, fact.layer, fact.layer_line));
 }
 
-/// Forgets places of one file that nothing near them goes to, unless they say something by
-/// themselves. The facts are in order of their ranks.
+/// Drops hosts of one file that no fact nearby refers to, unless they matter by themselves. The
+/// facts are sorted by rank.
 pub(crate) fn forget_idle_places(facts: &mut Vec<ScanFact>) {
     let others: Vec<u32> =
         facts.iter().filter(|fact| fact.kind != URL).map(|fact| fact.rank).collect();
-    let mut kept: BTreeSet<Option<HostClass>> = BTreeSet::new();
+    let mut seen: BTreeSet<Option<HostClass>> = BTreeSet::new();
     facts.retain(|fact| {
         let next = others.partition_point(|rank| *rank + NEAR < fact.rank);
         let near = others.get(next).is_some_and(|rank| *rank <= fact.rank + NEAR);
         fact.kind != URL
             || near
             || fact.class >= Some(HostClass::Shortener)
-            || kept.insert(fact.class)
+            || seen.insert(fact.class)
     });
 }
 
-/// Gives every fact that goes over the network the worst place near it, and says of every secret
-/// whether it belongs to a place that the file names.
+/// Gives every fact that uses the network the worst host near it, and marks every secret that
+/// belongs to a host named in the file.
 pub(crate) fn resolve_places(facts: &mut [ScanFact], table: &RuleTable) {
     let secret = table.kind("env-secret");
     let waits = |fact: &ScanFact| {
@@ -476,12 +477,12 @@ fn base_fact(
     }
 }
 
-/// Prose that stands in a fence: prompts are often shown that way, and comments speak too.
+/// Prose inside a fence: prompts are often shown that way, and comments count as prose too.
 fn is_prose_in_code(fact: &ScanFact) -> bool {
     matches!(fact.role, TextRole::Code | TextRole::Comment | TextRole::Pattern)
 }
 
-/// Inline code makes a command of a line of prose; so does a shell's own punctuation.
+/// Inline code makes a line of prose a command; so does shell punctuation.
 fn has_code_mark(line: &str) -> bool {
     let mark = |b: u8, next: u8| {
         (b == b'`')

@@ -1,4 +1,4 @@
-//! What a file is: by its first bytes, then by its content, and by its name last.
+//! The type of a file: by its first bytes, then by its content, and last by its name.
 
 /// The kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,13 +27,13 @@ impl ScannedFileKind {
         matches!(self, Self::Script(_) | Self::Bytecode | Self::Executable | Self::Library)
     }
 
-    /// Binary kinds whose content a reader never takes for instructions.
+    /// Binary kinds whose content is never read as instructions.
     pub(crate) fn is_inert(self) -> bool {
         matches!(self, Self::Image | Self::Font | Self::Media | Self::Pdf)
     }
 }
 
-/// Decoded text of a file, or what else it is.
+/// The decoded text of a file, or its binary kind.
 #[derive(Debug)]
 pub(crate) enum FileContent {
     Text(String),
@@ -66,7 +66,7 @@ fn utf16(bytes: &[u8], read: fn([u8; 2]) -> u16) -> String {
     char::decode_utf16(units).map(|c| c.unwrap_or('\u{fffd}')).collect()
 }
 
-/// The kind of a file and, where the name says something else, what it says.
+/// The kind of a file, and, if its name says otherwise, what contradicts the name.
 pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (ScannedFileKind, Option<&'static str>) {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let by_name = kind_by_name(&name);
@@ -102,7 +102,7 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (ScannedFileKind, Option<&'st
             && !by_name.is_inert();
         return (ScannedFileKind::UnknownBinary, disagrees.then_some("NUL bytes"));
     }
-    // From here on it is text.
+    // From here on the content is text.
     let shebang = bytes.starts_with(b"#!").then(|| shebang_language(bytes)).flatten();
     match (by_name, shebang) {
         (ScannedFileKind::SkillMd, _) => (ScannedFileKind::SkillMd, None),
@@ -320,7 +320,7 @@ fn kind_by_name(name: &str) -> ScannedFileKind {
     }
 }
 
-/// Where an image ends by its own account, if it says so.
+/// Where an image ends according to its own format, if that can be told.
 pub(crate) fn image_end(bytes: &[u8]) -> Option<usize> {
     if bytes.starts_with(b"\x89PNG") {
         let mut at = 8usize;

@@ -1,11 +1,11 @@
-//! What a scan says: findings, the verdict, and the report that carries both.
+//! The result of a scan: findings, the verdict, and the report that contains both.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
 use super::capability::SkillCapabilities;
 
-/// How grave a finding is.
+/// How severe a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FindingSeverity {
@@ -18,7 +18,7 @@ pub enum FindingSeverity {
 }
 
 impl FindingSeverity {
-    /// The word used in reports.
+    /// The name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -36,7 +36,7 @@ impl FindingSeverity {
     }
 }
 
-/// What a scan comes to.
+/// The result of a scan.
 #[derive(
     Debug,
     Clone,
@@ -62,7 +62,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word used in reports.
+    /// The name used in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -71,7 +71,7 @@ impl Verdict {
         }
     }
 
-    /// The verdict that the gravest of `severities` asks for.
+    /// The verdict for the highest of `severities`.
     pub fn from_severities(severities: impl IntoIterator<Item = FindingSeverity>) -> Self {
         match severities.into_iter().max() {
             Some(FindingSeverity::Critical) => Self::Block,
@@ -111,18 +111,18 @@ pub struct FactRef {
 pub struct Finding {
     /// The rule's id.
     pub rule: String,
-    /// How grave it is here.
+    /// The severity here.
     pub severity: FindingSeverity,
-    /// How grave the rule is before anything speaks for the text.
+    /// The severity of the rule before mitigating context lowers it.
     pub base_severity: FindingSeverity,
     /// Whether a widening of one of Skill Workshop's rules matched, not its base pattern.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub variant: bool,
     /// The role of the text: instruction, command, code, quoted and so on.
     pub role: String,
-    /// Path inside the skill; `archive!inner` for what lies inside a container.
+    /// Path inside the skill; `archive!inner` for a file inside a container.
     pub file: String,
-    /// Line, from 1; 0 where the finding is about the file as a whole.
+    /// Line, from 1; 0 if the finding is about the file as a whole.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
@@ -132,29 +132,29 @@ pub struct Finding {
     pub message: String,
     /// The line itself, shortened and made safe to print; secrets replaced.
     pub evidence: String,
-    /// What the evidence decodes to, where it was encoded.
+    /// What the evidence decodes to, if it was encoded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decoded: Option<String>,
     /// Why this matters.
     pub reason: String,
     /// What to do about it.
     pub remedy: String,
-    /// What spoke for the text, one entry for each step down.
+    /// What lowered the severity, one entry for each step.
     pub demotions: Vec<String>,
-    /// The facts that made the rule hold.
+    /// The facts that satisfied the rule.
     pub facts: Vec<FactRef>,
     /// The entry of the OWASP Agentic Skills Top 10.
     pub ast: String,
 }
 
-/// Everything one scan says.
+/// The complete result of one scan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScanReport {
     /// Allow, warn or block.
     pub verdict: Verdict,
     /// Which rules applied.
     pub scope: ScanScope,
-    /// Findings, gravest first.
+    /// Findings, most severe first.
     pub findings: Vec<Finding>,
     /// What the skill can do.
     pub capabilities: SkillCapabilities,

@@ -1,4 +1,4 @@
-//! Folding: one spelling for what looks or reads the same, for matching only.
+//! Folding: one spelling for characters that look or read the same, for matching only.
 //!
 //! The folded text has exactly the lines of the original, so that a match is on the line a person
 //! sees: a continued command moves up to its first line and leaves blank lines behind.
@@ -18,24 +18,24 @@ pub(crate) struct FoldedText {
     pub(crate) zero_width: Vec<usize>,
     /// Lines with a bidi override or isolate.
     pub(crate) bidi: Vec<usize>,
-    /// Lines where a look-alike of a Latin letter stands inside a Latin word.
+    /// Lines where a look-alike of a Latin letter is inside a Latin word.
     pub(crate) lookalike: Vec<usize>,
-    /// Text spelled in tag characters or variation selectors, and its line.
+    /// Text written in tag characters or variation selectors, and its line.
     pub(crate) tags: Vec<(usize, String)>,
 }
 
-/// Oddities kept per file; beyond these another one says nothing new.
+/// Oddities recorded per file; more of them would say nothing new.
 const MAX_ODDITIES: usize = 64;
-/// The longest line that joins make; more is not a command any more.
+/// The longest line that joining produces; anything longer is not a command.
 const MAX_JOINED: usize = 64 * 1024;
 
-/// A command that goes on in the next line.
+/// A command that continues on the next line.
 struct JoinedCommand {
     /// Where it starts in the folded text.
     from: usize,
-    /// Line ends that follow it once it is complete.
+    /// Line ends to add once it is complete.
     owed: usize,
-    /// Whether it starts as a row of a table, which ends in a bar as well.
+    /// Whether it starts like a row of a table, which also ends in a bar.
     is_row: bool,
 }
 
@@ -46,9 +46,9 @@ pub(crate) fn fold(text: &str) -> FoldedText {
     let mut folded =
         FoldedText { text: String::with_capacity(text.len() + 16), ..FoldedText::default() };
     let mut hidden = HiddenText::default();
-    // Text before this is folded, and so many lines of it have ended.
+    // Text before this is folded; it contains this many complete lines.
     let (mut done, mut number) = (0usize, 0usize);
-    // Most lines only need their letters lowered: they are passed over and copied together.
+    // Most lines only need lowering: they are skipped over and copied together.
     let mut passed = 0usize;
     while let Some(odd) = next_where(bytes, passed, needs_care) {
         if is_within_line(bytes, odd) {
@@ -112,7 +112,8 @@ fn without_returns(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a byte needs its line to be looked at: it is no ASCII, or it may end a line that goes on.
+/// Whether a byte means that its line must be examined: it is not ASCII, or it may end a line that
+/// continues.
 fn needs_care(b: u8, next: u8) -> bool {
     let last = (b == b'\\') | (b == b'|') | (b == b'&');
     let end = (next == b'\n') | (next == b' ') | (next == b'\t');
@@ -149,7 +150,7 @@ fn drop_continuation(text: &mut String) {
     text.push(' ');
 }
 
-/// What a line spells in characters that nobody sees; used again for each line.
+/// The hidden text of a line, in invisible characters; reused for each line.
 #[derive(Debug, Default)]
 struct HiddenText {
     tags: String,
@@ -177,15 +178,15 @@ fn fold_line(line: &str, number: usize, hidden: &mut HiddenText, folded: &mut Fo
             }
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => note(&mut folded.bidi, number),
             c if is_format(c) => {
-                // Between two letters of one Latin word nothing invisible has any business.
+                // Nothing invisible belongs between two letters of one Latin word.
                 let next = chars.peek().copied().unwrap_or(' ');
                 if previous.is_ascii_alphanumeric() && next.is_ascii_alphanumeric() {
                     note(&mut folded.zero_width, number);
                 }
                 continue;
             }
-            // Latin-1 is folded by its place, which is quicker than by table: bytes that are no UTF-8 are
-            // read as Latin-1, and an attacker has as many of them as he likes.
+            // Latin-1 is folded by code point, which is faster than by table: bytes that are not
+            // UTF-8 are read as Latin-1, and an attacker can supply any number of them.
             '\u{a0}' => folded.text.push(' '),
             '\u{80}'..='\u{9f}' => folded.text.push(c),
             '\u{c0}'..='\u{de}' if c != '×' => {
@@ -217,7 +218,7 @@ fn fold_line(line: &str, number: usize, hidden: &mut HiddenText, folded: &mut Fo
     hidden.tags.clear();
 }
 
-/// The byte that a variation selector stands for where somebody writes in them.
+/// The byte that a variation selector encodes when text is hidden in selectors.
 fn selector(c: char) -> Option<u8> {
     match c {
         '\u{fe00}'..='\u{fe0f}' => u8::try_from(c as u32 - 0xfe00).ok(),
@@ -226,7 +227,7 @@ fn selector(c: char) -> Option<u8> {
     }
 }
 
-/// Selectors in a row that are a text; a character has one, or two.
+/// This many selectors in a row are hidden text; a normal character has one or two.
 const MIN_SELECTORS: usize = 3;
 
 impl HiddenText {
@@ -239,7 +240,7 @@ impl HiddenText {
     }
 }
 
-/// Words of a table as folded text spells them: letters beyond ASCII alone, so that an expression
+/// Words of a table in folded spelling. Only letters beyond ASCII change, so that an expression
 /// keeps its meaning.
 pub(crate) fn letters(words: &str) -> String {
     let fold = |c: char| match lookalike(c) {
@@ -256,7 +257,7 @@ fn note(lines: &mut Vec<usize>, number: usize) {
     }
 }
 
-/// Characters that take no room: they split a word for a program and not for a reader.
+/// Zero-width characters: they split a word for a program but not for a reader.
 fn is_format(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}'
@@ -273,7 +274,7 @@ fn is_compatibility(c: char) -> bool {
         | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
 }
 
-/// Letters of other scripts that are drawn like Latin ones (from the confusables of UTS 39).
+/// Letters of other scripts that look like Latin ones (from the confusables of UTS 39).
 pub(crate) fn lookalike(c: char) -> Option<char> {
     Some(match c {
         'а' | 'А' | 'α' | 'Α' | 'ɑ' => 'a',

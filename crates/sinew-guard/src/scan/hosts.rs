@@ -1,4 +1,4 @@
-//! Hosts: what a URL points at, and how far that place is vouched for.
+//! Hosts: what a URL points to, and how far that host is trusted.
 //!
 //! The table is data (`data/hosts.json`), each row with its reason. A skill's own declarations add
 //! to it for one scan; nothing else does.
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::lines::floor_char_boundary;
 
-/// How a destination is known.
+/// How a host is classified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostClass {
@@ -19,7 +19,7 @@ pub enum HostClass {
     Loopback,
     /// A private network.
     Private,
-    /// A stand-in such as `<your-host>`: a template, not a place.
+    /// A placeholder such as `<your-host>`: a template, not a host.
     Placeholder,
     /// Declared in the skill's front matter.
     Declared,
@@ -27,21 +27,22 @@ pub enum HostClass {
     Installer,
     /// A vendor's API or documentation.
     Vendor,
-    /// Bears the skill's own name, or belongs to the owner of the repository that it names as its own.
+    /// Has the skill's own name, or belongs to the owner of the repository that the skill names as
+    /// its own.
     Namesake,
-    /// Where anybody publishes code.
+    /// A public code host, where anyone can publish.
     Code,
-    /// Not known.
+    /// Unknown.
     Unknown,
     /// Hides its destination.
     Shortener,
-    /// Anybody's text, changeable at any time.
+    /// A paste service: text by anyone, changeable at any time.
     Paste,
-    /// Collects whatever is sent, for anybody.
+    /// Collects whatever is sent, for anyone.
     Sink,
-    /// A way into a machine that has no public address.
+    /// Gives access to a machine without a public address.
     Tunnel,
-    /// A bare public address.
+    /// A bare public IP address.
     RawIp,
 }
 
@@ -67,10 +68,10 @@ impl HostClass {
     }
 }
 
-/// Bytes of a URL that are looked at; browsers cut at about this length.
+/// Bytes of a URL that are examined; browsers cut at about this length.
 const MAX_URL: usize = 2048;
 
-/// One place a text names.
+/// One host that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostMention<'a> {
     pub(crate) url: &'a str,
@@ -86,12 +87,12 @@ struct HostRecord {
     _why: String,
 }
 
-/// The places that are a skill's own by its front matter.
+/// The hosts that a skill declares as its own in its front matter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnHosts {
     /// Hosts of its homepage and its metadata, and `label.*` of vendors whose key it declares.
     pub(crate) hosts: Vec<String>,
-    /// Owners of the repositories that it names.
+    /// Owners of the repositories it names.
     pub(crate) owners: Vec<String>,
     /// Words of its name.
     pub(crate) names: Vec<String>,
@@ -123,7 +124,7 @@ pub(crate) struct HostTable {
 #[derive(Debug, Default)]
 struct KnownHost {
     class: Option<HostClass>,
-    /// Beginnings of paths that have a class of their own.
+    /// Path prefixes with a class of their own.
     paths: Vec<(String, HostClass)>,
 }
 
@@ -153,7 +154,7 @@ impl HostTable {
             .map(|(host, _)| host.as_str())
     }
 
-    /// The class of a lower-case `host` with what follows it in the URL.
+    /// The class of a lower-case `host`; `path` is what follows it in the URL.
     pub(crate) fn classify(&self, host: &str, path: &str, declared: &OwnHosts) -> HostClass {
         let host = host.trim_end_matches('.');
         if is_placeholder(host) {
@@ -189,13 +190,13 @@ impl HostTable {
                 _ => break,
             }
         }
-        // What a stranger can fill cannot be declared trustworthy by that stranger.
+        // A host that anyone can fill cannot be declared trustworthy by an untrusted skill.
         if let Some(class @ (HostClass::Paste | HostClass::Sink | HostClass::Tunnel)) = known {
             return class;
         }
         match known {
             Some(HostClass::Shortener) => HostClass::Shortener,
-            // On a code host everybody has a place; whose it is, the path says.
+            // On a code host everyone has a space; the path shows whose it is.
             Some(HostClass::Code) if declared.is_owner(path) => HostClass::Namesake,
             Some(HostClass::Code) => HostClass::Code,
             _ if declared.hosts.iter().any(|own| is_own(host, own)) => HostClass::Declared,
@@ -204,7 +205,7 @@ impl HostTable {
         }
     }
 
-    /// The place a URL starting at `at` (the `://`) names; `line` is lower case.
+    /// The host named by the URL whose `://` is at `at`; `line` is lower case.
     pub(crate) fn mention_at<'a>(
         &self,
         line: &'a str,
@@ -271,8 +272,8 @@ fn is_below(host: &str, parent: &str) -> bool {
         && host.as_bytes()[host.len() - parent.len() - 1] == b'.'
 }
 
-/// Words that stand for "put your own here". `example.com` is not among them: it is written into
-/// samples as if it were a place, and a rule that excuses it excuses everything.
+/// Words that mean "put your own here". `example.com` is not among them: samples use it like a real
+/// host, and a rule that exempts it exempts everything.
 fn is_placeholder(host: &str) -> bool {
     const MARKS: &[u8] = b"<>{}$%*()";
     const WORDS: &[&str] = &[
@@ -291,7 +292,7 @@ fn is_placeholder(host: &str) -> bool {
         "listener",
     ];
     const WITHIN: &[&str] = &["your-", "your_", "yourdomain", "yourcompany", "mycompany"];
-    // Text full of hosts is looked at host by host: what costs comes after what rules it out.
+    // A text may be full of hosts, so the cheap checks come first.
     host.bytes().any(|b| MARKS.contains(&b))
         || !host.is_ascii() && host.contains('…')
         || host == "..."
@@ -301,7 +302,8 @@ fn is_placeholder(host: &str) -> bool {
         || memchr(b'y', host.as_bytes()).is_some() && WITHIN.iter().any(|w| host.contains(w))
 }
 
-/// Every spelling of an address that a downloader accepts: dotted, shortened, hexadecimal, octal.
+/// Parses every spelling of an IP address that a downloader accepts: dotted, shortened,
+/// hexadecimal, octal.
 fn parse_address(host: &str) -> Option<IpAddr> {
     if host.contains(':') {
         return host.parse::<Ipv6Addr>().ok().map(IpAddr::V6);

@@ -1,4 +1,5 @@
-//! Inventory: each file typed, decoded, split into spans and linked to what tells people to use it.
+//! Inventory: each file is typed, decoded, split into spans, and checked for links from
+//! instructions.
 
 use std::cell::OnceCell;
 
@@ -10,10 +11,10 @@ use super::layers::{self, FileLayers};
 use super::lines::{LineIndex, TextLines, floor_char_boundary};
 use super::role::{self, RoleSpan, TextRole};
 
-/// A file's path, its kind and, where its name says something else, what speaks against it.
+/// A file's path, its kind and, if its name says otherwise, what contradicts the name.
 pub(crate) type TypedPath = (String, ScannedFileKind, Option<&'static str>);
 
-/// One file that is read as text.
+/// One file that is scanned as text.
 #[derive(Debug)]
 pub(crate) struct ScannedFile {
     pub(crate) path: String,
@@ -22,9 +23,9 @@ pub(crate) struct ScannedFile {
     pub(crate) index: LineIndex,
     pub(crate) spans: Vec<RoleSpan>,
     pub(crate) layers: FileLayers,
-    /// Whether a skill file sends the reader here.
+    /// Whether a skill file directs the reader here.
     pub(crate) linked: bool,
-    // Asked for by facts alone, and most files have none.
+    // Only facts need this, and most files have none.
     contexts: OnceCell<LineContextMap>,
 }
 
@@ -53,12 +54,12 @@ impl ScannedFile {
         }
     }
 
-    /// The text as rules read it.
+    /// The folded text that rules match.
     pub(crate) fn plain(&self) -> &str {
         &self.layers.list[0].text
     }
 
-    /// What surrounds a line.
+    /// The context of a line.
     pub(crate) fn context(&self, line: usize) -> LineContext {
         self.contexts.get_or_init(|| LineContextMap::new(self.plain(), &self.spans)).at(line)
     }
@@ -68,12 +69,12 @@ impl ScannedFile {
         &self.spans[at.min(self.spans.len() - 1)]
     }
 
-    /// The original line, without its end.
+    /// The original line, without its line end.
     pub(crate) fn line(&self, line: usize) -> &str {
         &self.text[self.index.range(&self.text, line)]
     }
 
-    /// The original line, without its end, or so much of it.
+    /// At most `length` bytes of the original line, without its line end.
     pub(crate) fn line_up_to(&self, line: usize, length: usize) -> &str {
         let rest = &self.text[self.index.start(&self.text, line)..];
         let cut = floor_char_boundary(rest, length);
@@ -114,10 +115,10 @@ fn spans_of(
     }
 }
 
-/// Lines from the top of a file within which a front matter ends; what comes later is text.
+/// Lines from the top of a file within which a front matter must end; anything later is text.
 const MAX_FRONT_LINES: usize = 4_000;
 
-/// Lines of the front matter, fences included; 0 where there is none.
+/// Lines of the front matter, fences included; 0 if there is none.
 pub(crate) fn front_lines(text: &str) -> usize {
     // Skills may open with comments before their front matter.
     let mut lines = TextLines::new(text).take(MAX_FRONT_LINES).enumerate();
@@ -129,7 +130,7 @@ pub(crate) fn front_lines(text: &str) -> usize {
     lines.find(|(_, line)| line.trim_end() == "---").map_or(0, |(number, _)| number + 1)
 }
 
-/// The role a path gives to what lies there.
+/// The role that a path implies for its text.
 fn place_of(path: &str) -> Option<TextRole> {
     let path = path.to_ascii_lowercase();
     let name = path.rsplit('/').next().unwrap_or(&path);
@@ -192,14 +193,15 @@ pub(crate) fn read(
     (files, kinds)
 }
 
-/// Which texts a skill file, or a text that it links, tells people to run, read or follow.
+/// Which texts a skill file, or a text linked from it, tells the reader to run, read or follow.
 fn links(texts: &[(String, ScannedFileKind, String)]) -> Vec<bool> {
     let mut linked: Vec<bool> = texts.iter().map(|(path, ..)| is_skill_md(path)).collect();
     let mut waiting: Vec<usize> = (0..texts.len()).filter(|at| linked[*at]).collect();
     let mut looked = 0u64;
     while let Some(at) = waiting.pop() {
         let text = &texts[at].2;
-        // A text this large links nothing a person would follow; and the work stays linear.
+        // A text this large links nothing a person would follow, and skipping it keeps the work
+        // linear.
         if text.len() > 1_000_000 {
             continue;
         }

@@ -1,4 +1,5 @@
-//! Layers: every reading of a file's text, from the plain one down to what five decoders reveal.
+//! Layers: every reading of a file's text, from the plain one to what five levels of decoding
+//! reveal.
 
 use memchr::memchr_iter;
 
@@ -12,24 +13,24 @@ use super::string_assembly::AssembledLines;
 #[derive(Debug)]
 pub(crate) struct TextLayer {
     pub(crate) text: String,
-    /// 0 for the text itself and its rewritten lines, 1 and more for what was decoded.
+    /// 0 for the text itself and its rewritten lines, 1 and more for decoded text.
     pub(crate) depth: u8,
     pub(crate) codec: &'static str,
-    /// The decoded text as it is, for showing.
-    pub(crate) shown: Option<String>,
+    /// The decoded text before folding, for display.
+    pub(crate) display: Option<String>,
     map: LineMap,
 }
 
 #[derive(Debug)]
 enum LineMap {
     Same,
-    /// All of it stands for one place: line and column.
+    /// The whole layer maps to one position: line and column.
     Fixed(usize, usize),
     Table(Vec<usize>),
 }
 
 impl TextLayer {
-    /// The line of the original that line `line` of this layer stands for.
+    /// The line of the original that line `line` of this layer maps to.
     pub(crate) fn original_line(&self, line: usize) -> usize {
         match &self.map {
             LineMap::Same => line,
@@ -38,8 +39,8 @@ impl TextLayer {
         }
     }
 
-    /// The column of the original that a column of this layer stands for, and how many lines further
-    /// down it counts: what was decoded has a length of its own.
+    /// The column of the original that a column of this layer maps to, and how many lines further
+    /// down it counts, because decoded text has its own length.
     pub(crate) fn original_position(&self, column: usize) -> (usize, u32) {
         match &self.map {
             LineMap::Fixed(_, origin) => (*origin, wraps(column, column)),
@@ -57,7 +58,7 @@ impl TextLayer {
             map.push(number);
         }
         text.pop();
-        Self { text, depth, codec, shown: None, map: LineMap::Table(map) }
+        Self { text, depth, codec, display: None, map: LineMap::Table(map) }
     }
 }
 
@@ -65,11 +66,11 @@ impl TextLayer {
 #[derive(Debug)]
 pub(crate) struct FileLayers {
     pub(crate) list: Vec<TextLayer>,
-    /// What folding noticed in the text itself.
+    /// Oddities that folding noticed in the text itself.
     pub(crate) odd: FoldedText,
-    /// Binary payloads that came out of a decoder: line and bytes.
+    /// Binary payloads that a decoder produced: line and bytes.
     pub(crate) payloads: Vec<(usize, Vec<u8>)>,
-    /// Longest run that went into a decoder, by line: the raw material of obfuscation.
+    /// The longest run that was decoded on each line: the raw material of obfuscation.
     pub(crate) decoded_lines: Vec<(usize, &'static str, usize)>,
 }
 
@@ -79,7 +80,7 @@ impl FileLayers {
         let from_line = |layer: &&TextLayer| {
             layer.depth > 0 && matches!(layer.map, LineMap::Fixed(origin, _) if origin == line)
         };
-        self.list.iter().filter(from_line).find_map(|layer| layer.shown.as_deref())
+        self.list.iter().filter(from_line).find_map(|layer| layer.display.as_deref())
     }
 }
 
@@ -100,7 +101,7 @@ pub(crate) fn build(
         text: plain,
         depth: 0,
         codec: "",
-        shown: None,
+        display: None,
         map: LineMap::Same,
     });
     if assembled.is_cut {
@@ -115,7 +116,7 @@ pub(crate) fn build(
             text,
             depth: 1,
             codec: "tag-characters",
-            shown: Some(hidden),
+            display: Some(hidden),
             map: LineMap::Fixed(line, 0),
         });
     }
@@ -127,7 +128,7 @@ pub(crate) fn build(
     layers
 }
 
-/// Lines of code that read differently once strings are put together.
+/// Lines of code that read differently once their strings are assembled.
 fn rewrite(plain: &str, spans: &[RoleSpan]) -> AssembledLines {
     let mut assembled = AssembledLines::default();
     if !plain.contains('`') && !spans.iter().any(|span| span.code) {
@@ -135,7 +136,7 @@ fn rewrite(plain: &str, spans: &[RoleSpan]) -> AssembledLines {
     }
     let mut start = 0;
     for (number, span) in spans.iter().enumerate() {
-        // The last one goes to the end, which is no reason to count its lines.
+        // The last span goes to the end, so its lines need not be counted.
         let last = span.lines.len().checked_sub(1).filter(|_| number + 1 < spans.len());
         let end = last.and_then(|last| memchr_iter(b'\n', &plain.as_bytes()[start..]).nth(last));
         let end = end.map_or(plain.len(), |length| start + length + 1);
@@ -166,7 +167,7 @@ fn reveal(
             return;
         }
         layers.decoded_lines.push((line, decoded.codec, decoded.bytes.len()));
-        let shown = if decode::is_utf16_ascii(&decoded.bytes) {
+        let display = if decode::is_utf16_ascii(&decoded.bytes) {
             decoded.bytes.iter().step_by(2).map(|b| *b as char).collect()
         } else if decode::is_text(&decoded.bytes) {
             String::from_utf8_lossy(&decoded.bytes).into_owned()
@@ -174,14 +175,14 @@ fn reveal(
             layers.payloads.push((line, decoded.bytes));
             continue;
         };
-        let folded = fold::fold(&shown).text;
+        let folded = fold::fold(&display).text;
         let mut assembled = AssembledLines::default();
         assembled.read(&folded, 0, true);
         layers.list.push(TextLayer {
             text: folded,
             depth,
             codec: decoded.codec,
-            shown: Some(shown.clone()),
+            display: Some(display.clone()),
             map: LineMap::Fixed(line, column),
         });
         if !assembled.lines.is_empty() {
@@ -189,9 +190,9 @@ fn reveal(
             layer.map = LineMap::Fixed(line, column);
             layers.list.push(layer);
         }
-        // Escapes are decoded in place: the rest of the line was there already.
+        // Escapes are decoded in place: the rest of the line was already scanned.
         if decoded.codec != "escapes" || depth == 1 {
-            reveal(&shown, &|_| (line, column), depth + 1, file, budget, layers);
+            reveal(&display, &|_| (line, column), depth + 1, file, budget, layers);
         }
     }
 }

@@ -1,15 +1,15 @@
 //! Lines: where they start, and how far apart two of them are.
 //!
-//! A text of ten megabytes may have ten million lines or one. So nothing here keeps a row per line:
-//! some places are remembered, and the lines between are counted again when somebody asks.
+//! A text of ten megabytes may have ten million lines or one, so nothing here stores an entry per
+//! line: some positions are indexed, and the lines between them are counted again when needed.
 
 use std::ops::Range;
 
 use memchr::{Memchr, memchr, memchr_iter, memrchr};
 
-/// Bytes between two places whose line is remembered.
+/// Bytes between two indexed positions.
 const BLOCK: usize = 512;
-/// A line longer than this was not written by a person: distances within it count in [`WRAP`]s.
+/// A longer line was not written by a person: distances within it are counted in [`WRAP`]s.
 pub(crate) const MAX_LINE: usize = 4096;
 /// Bytes of a long line that count as one line.
 const WRAP: usize = 80;
@@ -42,7 +42,7 @@ impl<'a> Iterator for TextLines<'a> {
 /// Which line a byte is on, and where a line is.
 #[derive(Debug)]
 pub(crate) struct LineIndex {
-    /// For every [`BLOCK`] of bytes, the lines that end before it.
+    /// For every [`BLOCK`] of bytes, the number of lines that end before it.
     marks: Vec<usize>,
     len: usize,
 }
@@ -63,7 +63,7 @@ impl LineIndex {
         self.len
     }
 
-    /// The line of a byte of the text that the index was made of.
+    /// The line of a byte of the indexed text.
     pub(crate) fn line_of(&self, text: &str, byte: usize) -> usize {
         let byte = byte.min(text.len());
         let block = (byte / BLOCK).min(self.marks.len().saturating_sub(1));
@@ -77,21 +77,21 @@ impl LineIndex {
         if line >= self.len {
             return text.len();
         }
-        // The block in which the line before this one ends.
+        // The block in which the preceding line ends.
         let block = self.marks.partition_point(|ended| *ended <= last) - 1;
         let from = block * BLOCK;
         let ends = memchr_iter(b'\n', &text.as_bytes()[from..]).nth(last - self.marks[block]);
         ends.map_or(text.len(), |end| from + end + 1)
     }
 
-    /// The bytes of a line, without its end. On a long line this costs its length.
+    /// The bytes of a line, without its line end. On a long line this takes time in its length.
     pub(crate) fn range(&self, text: &str, line: usize) -> Range<usize> {
         let start = self.start(text, line);
         start..end_of(text, start)
     }
 }
 
-/// Lines that end in `bytes`.
+/// The number of lines that end in `bytes`.
 pub(crate) fn count_ends(bytes: &[u8]) -> usize {
     memchr_iter(b'\n', bytes).count()
 }
@@ -105,11 +105,11 @@ pub(crate) fn floor_char_boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Bytes that are looked at together by [`next_where`].
+/// Bytes that [`next_where`] tests together.
 const STRIDE: usize = 64;
 
-/// The first place at or after `from` where a byte and the one behind it (0 at the end) satisfy
-/// `test`. Whole strides are tested without a branch, so that text without such a place costs little.
+/// The first position at or after `from` where a byte and its successor (0 at the end) satisfy
+/// `test`. Whole strides are tested without a branch, so that text without a match costs little.
 pub(crate) fn next_where(
     bytes: &[u8],
     from: usize,
@@ -149,7 +149,7 @@ impl<'a> LineCursor<'a> {
         Self { text, line: 0, start: 0, end: end_of(text, 0) }
     }
 
-    /// Moves to the line of `at`; what lies behind is on the line already.
+    /// Moves to the line of `at`; an earlier position stays on the current line.
     pub(crate) fn advance(&mut self, at: usize) {
         if at <= self.end {
             return;
@@ -161,12 +161,12 @@ impl<'a> LineCursor<'a> {
     }
 }
 
-/// Ranks: how many lines that say something come before a place, so that blank ones are no distance.
-/// Places are asked for in order; what lies between two of them is read once.
+/// Ranks: how many non-blank lines come before a position, so that blank lines add no distance.
+/// Positions are queried in order, so each part of the text is read once.
 #[derive(Debug)]
 pub(crate) struct LineRanks<'a> {
     lines: TextLines<'a>,
-    /// The line that was read last, its number, and what came before it.
+    /// The line that was read last, its number, and the rank before it.
     here: &'a str,
     number: usize,
     before: u32,
@@ -179,7 +179,7 @@ impl<'a> LineRanks<'a> {
         Self { lines, here, number: 0, before: 0 }
     }
 
-    /// The rank of a column of a line, which is none of those before the last one asked for.
+    /// The rank of a column of a line, which must not be before the last queried line.
     pub(crate) fn at(&mut self, line: usize, column: usize) -> u32 {
         while self.number < line {
             self.before += weight(self.here);
@@ -190,7 +190,7 @@ impl<'a> LineRanks<'a> {
     }
 }
 
-/// Lines for which a line counts.
+/// How many lines a line counts as.
 fn weight(line: &str) -> u32 {
     if is_blank(line) { 0 } else { 1 + wraps(line.len(), line.len()) }
 }
@@ -199,7 +199,7 @@ fn is_blank(line: &str) -> bool {
     line.bytes().next().is_none_or(|b| !b.is_ascii_graphic()) && line.trim().is_empty()
 }
 
-/// Lines that lie before a column within a line of this length.
+/// How many wrapped lines come before a column, in a line of this length.
 pub(crate) fn wraps(length: usize, column: usize) -> u32 {
     if length <= MAX_LINE { 0 } else { u32::try_from(column / WRAP).unwrap_or(u32::MAX) }
 }

@@ -1,20 +1,20 @@
-//! The literal filter: every place where one of some hundred words stands, overlapping ones too.
+//! The literal filter: every occurrence of some hundred words, overlapping ones included.
 //!
-//! The automaton is walked here rather than by the crate's own iterator, which looks up where it was
+//! The automaton is walked here rather than by the crate's own iterator, which looks up its state
 //! at every word: text full of words would cost four times as much.
 
 use aho_corasick::automaton::{Automaton as _, StateID};
 use aho_corasick::dfa::DFA;
 use aho_corasick::{Anchored, BuildError, MatchError, MatchKind, PatternID};
 
-/// Words, ready to be looked for.
+/// Words, compiled for searching.
 #[derive(Debug)]
 pub(crate) struct LiteralFilter {
     dfa: DFA,
     start: StateID,
 }
 
-/// Why words cannot be looked for.
+/// Why words cannot be compiled.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LiteralFilterError {
     #[error(transparent)]
@@ -32,7 +32,7 @@ impl LiteralFilter {
         Ok(Self { dfa, start })
     }
 
-    /// Where words start, with their numbers, in the order in which they end.
+    /// The starts of words, with their numbers, in the order in which the words end.
     pub(crate) fn hits<'a>(&'a self, text: &'a str) -> LiteralHits<'a> {
         LiteralHits {
             dfa: &self.dfa,
@@ -58,7 +58,7 @@ pub(crate) struct LiteralHits<'a> {
     state: StateID,
     /// Bytes read.
     at: usize,
-    /// Words that end here: the next of them, and how many are left.
+    /// Words that end here: the next one, and how many are left.
     next: usize,
     left: usize,
 }
@@ -100,7 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The same words as the crate's own iterator, in the same order.
+        /// The same hits as the crate's own iterator, in the same order.
         #[test]
         fn hits_are_those_of_the_plain_search(text in "[abc]{0,40}") {
             let words = ["a", "ab", "bc", "abc", "cab"].map(str::to_owned);

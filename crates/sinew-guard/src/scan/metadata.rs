@@ -1,4 +1,4 @@
-//! Front matter: what it declares, and what in it would reach a prompt.
+//! Front matter: what it declares, and which parts of it would reach a prompt.
 
 use sinew_settings::ReasonCode;
 use sinew_skill::ReadOptions;
@@ -7,25 +7,25 @@ use super::finding::FindingSeverity;
 use super::fold;
 use super::hosts::OwnHosts;
 
-/// What a skill declares about itself; it decides which hosts and names are its own.
+/// What a skill declares about itself; it decides which hosts and names count as its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SkillDeclarations {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
-    /// Hosts of `homepage` and of other URLs in the metadata, of APIs whose key is declared, owners of
-    /// repositories, and the words of the name.
+    /// Hosts of `homepage` and of other URLs in the metadata, of APIs whose key is declared, owners
+    /// of repositories, and the words of the name.
     pub(crate) own: OwnHosts,
     pub(crate) env: Vec<String>,
     pub(crate) bins: Vec<String>,
-    /// Rule, severity and detail of what is wrong with the front matter itself.
+    /// Rule, severity and detail of each problem with the front matter itself.
     pub(crate) problems: Vec<(&'static str, FindingSeverity, String)>,
 }
 
-/// Names that others imitate, and imitations that were seen.
+/// Names that others imitate, and imitations that have been seen.
 const WELL_KNOWN: &[&str] =
     &["clawhub", "clawdhub", "openclaw", "clawdbot", "moltbot", "anthropic", "openai"];
 const SQUATS: &[&str] = &["clawhub1", "cllawhub", "clawwhub"];
-/// Install kinds that the engine knows how to run from an argument vector.
+/// Install kinds that the engine can run from an argument vector.
 const KINDS: &[&str] = &["brew", "node", "go", "uv", "download", "apt"];
 
 /// Reads the declarations of a skill file.
@@ -97,7 +97,7 @@ pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations
             }
         }
     }
-    // `ACME_API_KEY` declares acme's hosts, whatever their ending.
+    // `ACME_API_KEY` declares acme's hosts, under any top-level domain.
     let labels: Vec<String> = declared.env.iter().filter_map(|env| vendor_label(env)).collect();
     declared.own.hosts.sort();
     declared.own.hosts.dedup();
@@ -108,8 +108,8 @@ pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations
     declared
 }
 
-/// Words of a name that a host of its own may bear: not those that are everybody's, nor the names of
-/// those whom others imitate.
+/// Words of a skill's name that may also name its own host: not common words, and not names that
+/// others imitate.
 fn names(name: &str) -> Vec<String> {
     const COMMON: &[&str] = &[
         "agent",
@@ -154,7 +154,8 @@ fn names(name: &str) -> Vec<String> {
 /// Deepest nesting of brackets in a front matter.
 const MAX_NESTING: usize = 16;
 
-/// What the repair pass would read as text and another reader of the same file would act on.
+/// Constructs that the repair pass would read as text but another reader of the same file would act
+/// on.
 fn raw_problems(front: &str, problems: &mut Vec<(&'static str, FindingSeverity, String)>) {
     let has = |rule: &str| problems.iter().any(|(known, ..)| *known == rule);
     let anchored = front.lines().any(|line| {
@@ -196,7 +197,8 @@ fn raw_problems(front: &str, problems: &mut Vec<(&'static str, FindingSeverity, 
     }
 }
 
-/// The part of a host that somebody registers: the last two labels, three under `co.uk` and alike.
+/// The part of a host that can be registered: the last two labels, or three under `co.uk` and
+/// similar.
 fn registrable(host: &str) -> &str {
     let labels: Vec<&str> = host.split('.').collect();
     let long_ending = labels.len() >= 3
@@ -208,7 +210,7 @@ fn registrable(host: &str) -> &str {
     &host[skipped..]
 }
 
-/// The label an API key's name gives to its vendor: `ACME_API_KEY` → `acme`.
+/// The vendor in the name of an API key: `ACME_API_KEY` → `acme`.
 pub(crate) fn vendor_label(env: &str) -> Option<String> {
     let lower = env.to_ascii_lowercase();
     let label = lower.split('_').next()?;
@@ -226,8 +228,8 @@ fn check_install(
         "shell" | "bash" | "sh" | "script" | "exec" | "cmd" | "powershell" | "curl"
     );
     if runs_text {
-        // Nothing here runs such a step. Package managers are what honest authors mean by it; whatever
-        // else it says was meant to be run by somebody who does not look.
+        // sinew never runs such a step. Honest authors use it for package managers; anything else
+        // is meant to be run by an agent that does not check.
         let plain = fields.iter().all(|(key, value)| !is_command(key) || is_package_install(value))
             && fields.keys().any(|key| is_command(key));
         problems.push((
@@ -236,7 +238,7 @@ fn check_install(
             format!("install kind {kind:?} runs text"),
         ));
     } else if !KINDS.contains(&lower.as_str()) {
-        // Nothing runs such a spec; another package manager is worth a word, not a wall.
+        // sinew never runs such a spec; another package manager is worth a warning, not a block.
         const MANAGERS: &[&str] = &[
             "pip", "pipx", "npm", "pnpm", "yarn", "bun", "cargo", "gem", "python", "poetry",
             "conda", "winget", "scoop", "choco", "skill", "manual",
@@ -272,7 +274,7 @@ fn is_command(key: &str) -> bool {
     matches!(key, "command" | "commands" | "script" | "run" | "cmd" | "shell" | "code" | "exec")
 }
 
-/// Whether a text does nothing but ask package managers for packages by name.
+/// Whether a text only installs packages by name with package managers.
 fn is_package_install(text: &str) -> bool {
     const STEPS: &[&str] = &[
         "brew install ",
@@ -347,7 +349,7 @@ pub(crate) fn prompt_problems(
     ];
     let mut problems = Vec::new();
     let lower = fold::fold(text).text;
-    // `<name>` alone stands for a name in every second manual; what closes or opens a block does not.
+    // `<name>` alone is a placeholder in many manuals; a tag that opens or closes a block is not.
     let own_tag = TAGS.iter().any(|tag| lower.contains(&format!("</{tag}>")))
         || BLOCKS
             .iter()
@@ -357,19 +359,19 @@ pub(crate) fn prompt_problems(
         problems.push((
             "prompt-markup-in-metadata",
             FindingSeverity::Critical,
-            format!("{field} holds the prompt's own markup"),
+            format!("{field} contains the prompt's own markup"),
         ));
     } else if text.contains('<') && text.contains('>') {
         problems.push((
             "prompt-markup-in-metadata",
             FindingSeverity::Info,
-            format!("{field} holds angle brackets"),
+            format!("{field} contains angle brackets"),
         ));
     }
     problems
 }
 
-/// Problems of a skill's name; `known` are the names that are taken.
+/// Problems of a skill's name; `known` are names that are already taken.
 pub(crate) fn name_problems(
     name: &str,
     known: &[String],
@@ -413,14 +415,15 @@ pub(crate) fn name_problems(
             problems.push((
                 "typosquat-name",
                 FindingSeverity::Warn,
-                format!("the name is one slip away from {near:?}"),
+                format!("the name is almost the same as {near:?}"),
             ));
         }
     }
     problems
 }
 
-/// Whether two words are at most `most` slips apart: insertions, deletions, changes, swapped letters.
+/// Whether two words differ by at most `most` edits: insertions, deletions, changes, swapped
+/// letters.
 fn distance_within(a: &str, b: &str, most: usize) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     if a.len().abs_diff(b.len()) > most || a.len() > 64 {

@@ -1,10 +1,10 @@
 //! The scanner: bytes in, a verdict with its reasons out.
 //!
-//! inventory → spans → layers → facts → rules → demotion → findings → verdict and capabilities.
-//! It runs offline, without a model, and gives the same answer for the same bytes on every machine.
+//! inventory → spans → layers → facts → rules → demotion → findings → verdict and capabilities. It
+//! runs offline, without a model, and gives the same answer for the same bytes on every machine.
 //!
-//! **Must never happen here:** a file that is skipped in silence, a skill that turns a rule off, an
-//! error that opens the gate. Panics and missing tables end in `block` with rule `scan-failed`.
+//! **Must never happen here:** a file that is skipped silently, a skill that turns a rule off, an
+//! error that lets a skill pass. Panics and missing tables end in `block` with rule `scan-failed`.
 
 mod bundle;
 mod bytecode;
@@ -61,7 +61,7 @@ use table::RuleTable;
 pub struct ScanRuleInfo {
     /// Stable id.
     pub id: String,
-    /// The gravest it can be.
+    /// Its highest severity.
     pub severity: FindingSeverity,
     /// What it says.
     pub message: String,
@@ -100,7 +100,7 @@ impl Scanner {
         Self { table, known_names: Vec::new(), panics: false }
     }
 
-    /// A scanner whose first rule panics, for the test that this closes the gate.
+    /// A scanner whose first rule panics, for the test that a panic blocks.
     #[doc(hidden)]
     #[must_use]
     pub fn with_panicking_rule(mut self) -> Self {
@@ -254,7 +254,7 @@ impl Scanner {
             Err(detail) => return failed(detail),
         };
         let run = || {
-            assert!(!self.panics, "asked to panic");
+            assert!(!self.panics, "this test scanner panics");
             scan(table)
         };
         match catch_unwind(AssertUnwindSafe(run)) {
@@ -270,7 +270,7 @@ impl Scanner {
     }
 }
 
-/// What one skill may cost, containers and all.
+/// What one skill may cost, including its containers.
 #[derive(Debug)]
 struct ScanBudget {
     budget: RefCell<DecodeBudget>,
@@ -289,7 +289,7 @@ impl Default for ScanBudget {
     }
 }
 
-/// The pipeline over one bundle; containers inside come back here with a higher `depth`.
+/// The pipeline over one bundle; nested containers run it again with a higher `depth`.
 fn scan_files(
     table: &RuleTable,
     bundle: &SkillBundle,
@@ -315,7 +315,7 @@ fn scan_files(
                     "scan-failed",
                     FindingSeverity::Critical,
                     &file.path,
-                    "there is more to look at than one skill may cost",
+                    "the skill exceeds the work limit of one scan",
                 ));
             }
             facts.extend(extracted.facts);
@@ -340,7 +340,7 @@ fn scan_files(
     (findings, capabilities)
 }
 
-/// Data that goes to a host which nothing in the front matter prepares for.
+/// Data sent to a host that the front matter does not declare.
 fn undeclared(
     table: &RuleTable,
     files: &[ScannedFile],
@@ -372,7 +372,7 @@ fn declarations(bundle: &SkillBundle, kinds: &[TypedPath]) -> SkillDeclarations 
     let Some(at) = skill_md else { return SkillDeclarations::default() };
     let file = &bundle.files()[at];
     let folder = bundle.name().or_else(|| file.path.rsplit('/').nth(1)).unwrap_or("skill");
-    // A larger file is not loaded, so what its end declares is declared to nobody.
+    // A larger file is not loaded, so declarations beyond the limit do not count.
     let head = file.bytes.get(..structure::MAX_SKILL_MD).map_or(&file.bytes[..], |head| {
         &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)]
     });
@@ -408,7 +408,7 @@ fn read_facts(
     extracted
 }
 
-/// Text that nobody sees and that tells somebody to do something.
+/// Invisible text that gives an instruction.
 fn hidden_text(table: &RuleTable, files: &[ScannedFile], facts: &[ScanFact]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, file) in files.iter().enumerate() {
@@ -419,7 +419,10 @@ fn hidden_text(table: &RuleTable, files: &[ScannedFile], facts: &[ScanFact]) -> 
             let speaks = facts
                 .iter()
                 .any(|fact| fact.file == number && fact.layer == at && fact.kind != facts::URL)
-                || layer.shown.as_deref().is_some_and(|text| text.split_whitespace().count() >= 2);
+                || layer
+                    .display
+                    .as_deref()
+                    .is_some_and(|text| text.split_whitespace().count() >= 2);
             let severity = if speaks { FindingSeverity::Critical } else { FindingSeverity::Warn };
             let mut finding = structure::line_finding(
                 table,
@@ -428,14 +431,15 @@ fn hidden_text(table: &RuleTable, files: &[ScannedFile], facts: &[ScanFact]) -> 
                 file,
                 layer.original_line(0),
             );
-            finding.decoded = layer.shown.as_deref().map(|text| rules::shorten(text, 0));
+            finding.decoded = layer.display.as_deref().map(|text| rules::shorten(text, 0));
             findings.push(finding);
         }
     }
     findings
 }
 
-/// Lines around the place where decoding stopped within which running something makes it grave.
+/// If something is executed within this many lines of the place where decoding stopped, the finding
+/// is critical.
 const NEAR_LIMIT: usize = 12;
 
 fn decode_limit(
@@ -457,7 +461,7 @@ fn decode_limit(
     structure::line_finding(table, "decode-limit", severity, file, line)
 }
 
-/// A word that is only a command once its invisible parts are gone was hidden on purpose.
+/// A word that becomes a command only without its invisible characters was hidden on purpose.
 fn raise_zero_width(findings: &mut [Finding]) {
     let grave: Vec<(String, usize)> = findings
         .iter()

@@ -1,8 +1,8 @@
 //! Patterns: how a fact is recognised around a literal that was found.
 //!
-//! Every match of most expressions starts with one of a few words. Where that is so, an expression is
-//! tried at those words alone, anchored: an unanchored search over text full of them would follow all
-//! beginnings at once, which no automaton of bounded size can do quickly.
+//! Every match of most expressions starts with one of a few words. Such an expression is tried only
+//! at those words, anchored: an unanchored search over text full of them would follow all starts at
+//! once, which no automaton of bounded size can do quickly.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -19,27 +19,28 @@ use super::fold;
 use super::lines::floor_char_boundary;
 use super::literals::LiteralFilter;
 
-/// Memory of one expression's automaton; with a hundred of them this bounds the whole scanner.
+/// Memory limit of one expression's automaton; with a hundred of them this bounds the whole
+/// scanner.
 const MAX_AUTOMATON: usize = 256 * 1024;
-/// Bytes that may stand before the first word of a match: a boundary that is part of it.
+/// Bytes that may precede the first word of a match: a boundary that is part of it.
 const MAX_LEAD: usize = 12;
 
-/// What starting an expression costs, in bytes looked at; a place costs twice that.
+/// The cost of starting an expression, in bytes examined; a host costs twice that.
 pub(crate) const START: usize = 32;
-/// How far an unbounded repetition usually goes, for the same purpose.
+/// The assumed length of an unbounded repetition, for the same purpose.
 const USUAL: usize = 16;
-/// How far an unbounded repetition may go before a literal, and how far one looks back for its start.
+/// The longest unbounded repetition before a literal, and how far back its start is searched.
 const LONGEST: usize = 512;
 const LOOK_BACK: usize = 1024;
 
-/// How much expression work one skill may cost, in bytes looked at: a stand-in for CPU time that is
-/// the same on every machine. Honest skills use a hundredth of it.
+/// How much expression work one skill may cost, in bytes examined: a substitute for CPU time that
+/// is the same on every machine. Honest skills use a hundredth of it.
 #[derive(Debug)]
 pub(crate) struct WorkBudget {
     left: u64,
 }
 
-/// What a skill may cost beyond its own size.
+/// What a skill may cost in addition to its own size.
 const BASE_WORK: u64 = 16_000_000;
 
 impl WorkBudget {
@@ -79,9 +80,9 @@ pub(crate) struct FactPatternRecord {
     pub(crate) kind: String,
     any: Vec<String>,
     re: Option<String>,
-    /// No fact in a command that this matches.
+    /// No fact if the command matches this.
     unless: Option<String>,
-    /// Said about somebody else where this matches what follows.
+    /// No fact if the following text matches this, which shows that it is about someone else.
     unless_after: Option<String>,
     #[serde(default, rename = "in")]
     place: MatchZone,
@@ -100,11 +101,11 @@ pub(crate) struct FactPattern {
     pub(crate) place: MatchZone,
     /// Whether the fact has a destination.
     pub(crate) net: bool,
-    /// Whether, in prose, that destination stands on the same line or nowhere.
+    /// Whether, in prose, that destination must be on the same line.
     pub(crate) here: bool,
-    /// Whether it is something said, which quotation marks make a quotation.
+    /// Whether it is speech, which quotation marks turn into a quotation.
     pub(crate) speech: bool,
-    /// Literals of which one is in every match, in the order of the table.
+    /// Every match contains one of these literals, in the order of the table.
     any: Vec<String>,
     source: Option<String>,
     compiled: OnceLock<Option<PatternMatcher>>,
@@ -112,7 +113,7 @@ pub(crate) struct FactPattern {
     unless_after: ExemptionPattern,
 }
 
-/// An expression that speaks for a text.
+/// An expression that exempts a text.
 #[derive(Debug)]
 struct ExemptionPattern {
     source: Option<String>,
@@ -131,29 +132,29 @@ impl ExemptionPattern {
     }
 }
 
-/// What a pattern saw.
+/// A match of a pattern.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PatternMatch<'a> {
     pub(crate) start: usize,
     pub(crate) end: usize,
     /// The file that is written or run.
     pub(crate) target: Option<&'a str>,
-    /// The host, where the match itself names it.
+    /// The host, if the match itself names it.
     pub(crate) host: Option<&'a str>,
 }
 
-/// What became of a literal.
+/// The result of trying a pattern at a literal.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum MatchAttempt<'a> {
     Match(PatternMatch<'a>),
-    /// Nothing here; another literal of the line may start a match.
+    /// No match here; another literal of the line may start one.
     NotHere,
-    /// Nothing in this text at all.
+    /// No match anywhere in this text.
     Nowhere,
 }
 
 impl FactPattern {
-    /// Reads a row; `words` are the parts that expressions share.
+    /// Builds a pattern from its row; `words` are the parts that expressions share.
     pub(crate) fn new(row: FactPatternRecord, kind: u16, words: &BTreeMap<String, String>) -> Self {
         let spelled =
             |source: Option<String>| source.map(|source| fold::letters(&spell_out(source, words)));
@@ -171,7 +172,7 @@ impl FactPattern {
         }
     }
 
-    /// Literals of which one is in every match, as folded text spells them.
+    /// Every match contains one of these literals, in folded spelling.
     pub(crate) fn literals(&self) -> &[String] {
         &self.any
     }
@@ -181,7 +182,7 @@ impl FactPattern {
         self.unless.matches(command)
     }
 
-    /// Whether what follows shows that it is said about somebody else.
+    /// Whether the following text shows that it is about someone else.
     pub(crate) fn is_about_others(&self, after: &str) -> bool {
         self.unless_after.matches(after)
     }
@@ -196,7 +197,7 @@ impl FactPattern {
     ) -> MatchAttempt<'a> {
         let word = usize::from(word);
         let Some(source) = &self.source else {
-            // The literal is enough.
+            // The literal alone is the match.
             let end = at + self.any.get(word).map_or(0, String::len);
             return MatchAttempt::Match(PatternMatch { start: at, end, target: None, host: None });
         };
@@ -218,7 +219,7 @@ impl FactPattern {
     }
 }
 
-/// Puts shared parts where they are named; a part may name those before it.
+/// Expands shared parts; a part may use those before it.
 fn spell_out(mut source: String, words: &BTreeMap<String, String>) -> String {
     for _ in 0..2 {
         for (name, word) in words.iter().filter(|_| source.contains("%{")).collect::<Vec<_>>() {
@@ -228,7 +229,8 @@ fn spell_out(mut source: String, words: &BTreeMap<String, String>) -> String {
     source
 }
 
-/// An expression over bytes: folded text is mostly ASCII, and such automata are a tenth the size.
+/// An expression over bytes: folded text is mostly ASCII, and such automata are a tenth of the
+/// size.
 fn parsed(source: &str) -> Option<Hir> {
     syntax::parse_with(source, &syntax::Config::new().unicode(false).utf8(false)).ok()
 }
@@ -245,9 +247,9 @@ fn regex_of(hir: &Hir) -> Option<Regex> {
 struct PatternMatcher {
     regex: Regex,
     starts: MatchStarts,
-    /// What one anchored attempt costs.
+    /// The cost of one anchored attempt.
     cost: usize,
-    /// Bytes that a match may have before a literal of the table.
+    /// Bytes of a match that may precede a literal of the table.
     back: usize,
     target: Option<usize>,
     hosts: Vec<usize>,
@@ -303,7 +305,7 @@ impl PatternMatcher {
                 attempt(0).map_or(MatchAttempt::Nowhere, MatchAttempt::Match)
             }
             MatchStarts::AtWord { words, longest, lead } => {
-                // A match holds the literal, so it starts before it and not too far.
+                // A match contains the literal, so it starts before it, within a limit.
                 let low = floor_char_boundary(text, at.saturating_sub(self.back));
                 let high = ceiling(text, (at + longest).min(text.len()));
                 let mut starts: Vec<usize> = words
@@ -362,7 +364,7 @@ impl MatchStarts {
         }
         let mut words = BTreeSet::new();
         let Some(lead) = first_words(hir, &mut words) else { return Some(Self::Anywhere) };
-        // Where the first word of every match holds a literal of the table, that literal is enough.
+        // If the first word of every match contains a literal of the table, that literal is enough.
         let held = |word: &Vec<u8>| any.iter().any(|l| !offsets(word, l.as_bytes()).is_empty());
         if words.iter().all(held) {
             let back = any.iter().map(|literal| {
@@ -379,7 +381,7 @@ impl MatchStarts {
     }
 }
 
-/// About how many bytes an expression looks at, where an unbounded repetition goes on for `open`.
+/// About how many bytes an expression examines, if an unbounded repetition matches `open` bytes.
 fn reach(hir: &Hir, open: usize) -> usize {
     let sum = |parts: &[Hir]| parts.iter().map(|part| reach(part, open)).sum();
     let most = |parts: &[Hir]| parts.iter().map(|part| reach(part, open)).max().unwrap_or(0);
@@ -391,7 +393,7 @@ fn reach(hir: &Hir, open: usize) -> usize {
         HirKind::Concat(parts) => sum(parts),
         HirKind::Alternation(parts) => most(parts),
         HirKind::Repetition(repeated) => {
-            // Nobody writes more blanks than this between two words.
+            // Text never has more blanks than this between two words.
             let open = if is_blank(&repeated.sub) { open.min(8) } else { open };
             let times = repeated.max.map_or(open, |most| most as usize);
             times.saturating_mul(reach(&repeated.sub, open)).min(4096)
@@ -399,7 +401,7 @@ fn reach(hir: &Hir, open: usize) -> usize {
     }
 }
 
-/// Whether an expression stands for one blank.
+/// Whether an expression matches one blank.
 fn is_blank(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Class(Class::Bytes(class)) => {
@@ -421,8 +423,8 @@ fn offsets(word: &[u8], literal: &[u8]) -> Vec<usize> {
     (0..word.len()).filter(|at| word[*at..].starts_with(literal)).collect()
 }
 
-/// Collects the words that matches start with; gives the bytes that may stand before them, `None`
-/// where a match can start with anything.
+/// Collects the words that matches start with; returns how many bytes may precede them, or `None`
+/// if a match can start with anything.
 fn first_words(hir: &Hir, words: &mut BTreeSet<Vec<u8>>) -> Option<usize> {
     if let Some(found) = Extractor::new().extract(hir).literals()
         && found.iter().all(|literal| !literal.is_empty())
@@ -455,7 +457,7 @@ mod tests {
         FactPattern::new(serde_json::from_value(row).expect("a row"), 0, &BTreeMap::new())
     }
 
-    /// All ways of starting see the first match of a line.
+    /// All kinds of starts find the first match of a line.
     fn check(re: &str, any: &[&str], text: &str, wanted: Option<&str>) {
         let pattern = pattern(re, any);
         let mut hits: Vec<(usize, u16)> = Vec::new();

@@ -1,7 +1,7 @@
-//! Polarity: whether a clause tells its reader to do something, or not to.
+//! Polarity: whether a clause tells the reader to do something, or not to do it.
 //!
-//! Negation is asked of the clause that governs a match. "Never skip this step: run X" does not
-//! negate X, and "Run X. Never Y." does not either.
+//! Negation is looked for in the clause that governs a match. "Never skip this step: run X" does
+//! not negate X, and neither does "Run X. Never Y."
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use super::fold;
 use super::lines::floor_char_boundary;
 
-/// Negators that govern what follows them in a clause.
+/// Negators that govern the rest of their clause.
 const NEGATORS: &[&str] = &[
     "never",
     "do not",
@@ -76,8 +76,8 @@ const NEGATORS: &[&str] = &[
     "jamais",
     "niemals",
 ];
-/// Verbs of looking: they govern what they look for when they say what kind of thing that is. "Check for
-/// updates: run X" asks for X.
+/// Verbs of searching: they govern what follows if it names a kind of threat. "Check for updates:
+/// run X" asks for X.
 const SEARCHES: &[&str] = &[
     "detect",
     "look for",
@@ -91,7 +91,7 @@ const SEARCHES: &[&str] = &[
     "checks for",
     "watch for",
 ];
-/// What texts about attacks look for.
+/// What texts about attacks search for.
 const SOUGHT: &[&str] = &[
     "pattern",
     "string",
@@ -127,20 +127,20 @@ const SOUGHT: &[&str] = &[
     "unsafe",
     "risky",
 ];
-/// Verbs after which a negator asks for the deed: "never skip", "don't forget".
+/// Verbs after which a negator demands the action: "never skip", "don't forget".
 const DOUBLE: &[&str] = &[
     "skip", "forget", "omit", "fail", "hesitate", "miss", "worry", "ignore", "tell", "mention",
     "inform", "notify", "warn", "ask", "stop", "refuse",
 ];
 
-/// Whether the clause before byte `at` of a folded line negates what stands there.
+/// Whether the clause before byte `at` of a folded line negates the text at `at`.
 pub(crate) fn negates(line: &str, at: usize) -> bool {
     let mut before = &line[..floor_char_boundary(line, at)];
-    // What a bracket or a code mark opens belongs to the clause outside it.
+    // Text that a bracket or code mark opens belongs to the clause outside it.
     if before.len() > 400 {
         before = &before[floor_char_boundary(before, before.len() - 400)..];
     }
-    // Most lines forbid nothing, and need no look at their clauses.
+    // Most lines negate nothing, so their clauses need not be examined.
     if !negators().is_some_and(|words| words.is_match(before)) {
         return false;
     }
@@ -158,7 +158,7 @@ pub(crate) fn negates(line: &str, at: usize) -> bool {
         }
     }
     if let Some((head, tail)) = clause.rsplit_once(": ") {
-        // A colon ends the clause unless what stands before it is the order itself.
+        // A colon ends the clause unless the text before it is the order itself.
         if !negator_governs(tail) && !ends_in_order(head) {
             return false;
         }
@@ -179,7 +179,7 @@ fn negators() -> Option<&'static AhoCorasick> {
     WORDS.as_ref()
 }
 
-/// Whether a clause holds a negator that governs its end.
+/// Whether a clause contains a negator that governs its end.
 pub(crate) fn negator_governs(clause: &str) -> bool {
     let Some(words) = negators() else { return false };
     if !words.is_match(clause) {
@@ -201,7 +201,8 @@ pub(crate) fn negator_governs(clause: &str) -> bool {
     })
 }
 
-/// "To avoid trouble, run X" and "Avoid trouble by running X" ask for X: what stands before is why.
+/// "To avoid trouble, run X" and "Avoid trouble by running X" ask for X: the part before it is only
+/// the purpose.
 fn after_purpose(clause: &str) -> &str {
     const TURNS: &[&str] = &[
         ", run",

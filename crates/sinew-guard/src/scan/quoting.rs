@@ -1,8 +1,8 @@
-//! Quoting: whether a match within a line is run, or shown, searched for and spoken of.
+//! Quoting: whether a match within a line is executed, or only shown, searched for or talked about.
 
 use super::lines::floor_char_boundary;
 
-/// Whether the match at `at..end` is a search pattern or stands in a literal of one.
+/// Whether the match at `at..end` is a search pattern, or part of a literal that is one.
 pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
     const SEARCH: &[&str] =
         &["grep ", "rg ", "ripgrep ", "ag ", "ack ", "findstr ", "select-string "];
@@ -37,7 +37,7 @@ pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
     if SEARCH.iter().any(|tool| segment.contains(tool)) && (in_quotes || !segment.contains('|')) {
         return true;
     }
-    // What is printed is said, unless it goes on to somewhere.
+    // Printed text is not executed, unless the output is piped on.
     const PRINTS: &[&str] = &["echo ", "printf ", "print(", "console.log(", "write-host ", "puts "];
     let after = &line[floor_char_boundary(line, end)..];
     if in_quotes
@@ -49,19 +49,19 @@ pub(crate) fn is_pattern_literal(line: &str, at: usize, end: usize) -> bool {
     }
     in_quotes
         && (CALLS.iter().any(|call| before.contains(call))
-            || is_asked_of(before)
+            || is_membership_test(before)
             || is_expression(line, at, end))
 }
 
-/// `x in ["…` asks whether something is there; `for x in ["…` goes through it.
-fn is_asked_of(before: &str) -> bool {
+/// `x in ["…` tests for membership; `for x in ["…` iterates.
+fn is_membership_test(before: &str) -> bool {
     before.rfind(" in ").is_some_and(|at| {
-        let asked = &before[..at];
-        !asked.trim_start().starts_with("for ") && !asked.contains(" for ")
+        let tested = &before[..at];
+        !tested.trim_start().starts_with("for ") && !tested.contains(" for ")
     })
 }
 
-/// Whether the literal that is open at the end of `before` goes to something that runs it.
+/// Whether the literal that is open at the end of `before` is passed to something that runs it.
 fn is_handed_over(before: &str) -> bool {
     const RUNS: &[&str] = &[
         " -c",
@@ -85,7 +85,8 @@ fn is_handed_over(before: &str) -> bool {
         || command.contains("subprocess.")
 }
 
-/// Whether the literal around `at..end` is a regular expression, by what only those contain.
+/// Whether the literal around `at..end` is a regular expression, judged by characters that only
+/// those contain.
 fn is_expression(line: &str, at: usize, end: usize) -> bool {
     const MARKS: &[&str] = &["(?i)", "(?:", "\\s*", "\\s+", "\\b", "\\w", "\\d", "[^", ".*"];
     let (at, end) = (floor_char_boundary(line, at), floor_char_boundary(line, end));
@@ -97,8 +98,8 @@ fn is_expression(line: &str, at: usize, end: usize) -> bool {
         || literal.contains("(?i)(")
 }
 
-/// The command that `at..end` belongs to: its neighbours on the line, and what a comment says, cannot
-/// speak for it.
+/// The command that contains `at..end`, without its neighbours on the line and without a comment,
+/// which cannot vouch for it.
 pub(crate) fn command_around(line: &str, at: usize, end: usize) -> &str {
     let (at, end) = (floor_char_boundary(line, at), floor_char_boundary(line, end));
     let start = line[..at].rfind([';', '|', '&']).map_or(0, |i| i + 1);
@@ -110,12 +111,12 @@ pub(crate) fn command_around(line: &str, at: usize, end: usize) -> &str {
 
 /// Whether `at..end` lies between two quotation marks or code marks of one kind.
 pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
-    // A match may take the closing mark along.
+    // A match may include the closing mark.
     let last = floor_char_boundary(line, end.min(line.len()).saturating_sub(1).max(at));
     let (before, after) = (&line[..floor_char_boundary(line, at)], &line[last..]);
     ['"', '\'', '`'].iter().any(|quote| {
         let open = before.matches(*quote).count() % 2 == 1;
-        // A quotation may go on in the next line; an apostrophe is none.
+        // A quotation may continue on the next line; an apostrophe does not open one.
         open && (after.contains(*quote) || *quote == '"')
     })
 }

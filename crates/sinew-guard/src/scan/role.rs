@@ -1,7 +1,8 @@
 //! Spans: which part of a file is prose, command, code, quotation or comment.
 //!
-//! Markdown is parsed with byte ranges; every line of a file ends up in exactly one [`RoleSpan`]. No
-//! input makes a line disappear: what the parser does not explain stays what the file as a whole is.
+//! Markdown is parsed with byte ranges; every line of a file ends up in exactly one [`RoleSpan`].
+//! No input makes a line disappear: lines that the parser does not cover get the role of the file
+//! as a whole.
 
 use std::ops::Range;
 
@@ -10,11 +11,12 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::lines::{LineIndex, TextLines, count_ends};
 
-/// Markdown beyond this is no prose a person wrote; it is split at fences alone, in one pass.
+/// Larger Markdown was not written by a person; it is split only at fences, in one pass.
 const MAX_PARSED_MARKDOWN: usize = 512 * 1024;
-/// Marks of quotes and lists that one line may start with: nobody nests deeper, and depth costs.
+/// Quote and list markers that one line may start with: real text does not nest deeper, and depth
+/// costs time.
 const MAX_MARKERS: usize = 64;
-/// Spans of a file that is split at fences alone; what follows the last is one span.
+/// Spans of a file that is split only at fences; everything after the last one is one span.
 const MAX_FENCE_SPANS: usize = 50_000;
 
 /// What a stretch of text is for.
@@ -67,8 +69,8 @@ pub(crate) struct RoleSpan {
     pub(crate) code: bool,
 }
 
-/// Splits Markdown; `front_lines` lines of front matter come first. `left` is how many more bytes of
-/// this skill may be parsed.
+/// Splits Markdown; the first `front_lines` lines are front matter. `left` is how many more bytes
+/// of this skill may be parsed.
 pub(crate) fn markdown_spans(
     text: &str,
     index: &LineIndex,
@@ -125,7 +127,7 @@ impl LineRoles {
         let mut spans: Vec<RoleSpan> = Vec::new();
         let mut section = 0;
         for (line, (role, block, own_section, code)) in self.lines.into_iter().enumerate() {
-            // Lines that no block covers (blank ones) belong to the section around them.
+            // Lines that no block covers (blank ones) belong to the surrounding section.
             section = section.max(own_section);
             let own_section = if line < front_lines { 0 } else { section };
             match spans.last_mut() {
@@ -150,8 +152,8 @@ impl LineRoles {
     }
 }
 
-/// The same bytes without the marks that only matter within a line: links, emphasis, tags, entities.
-/// Blocks are all that is asked for, and unmatched marks are what makes a parser of inlines slow.
+/// The same bytes without inline markup: links, emphasis, tags, entities. Only blocks are needed,
+/// and unmatched inline markup is what makes a parser slow.
 fn without_inline(body: &str) -> String {
     let mut out = String::with_capacity(body.len());
     for (number, line) in TextLines::new(body).enumerate() {
@@ -161,7 +163,7 @@ fn without_inline(body: &str) -> String {
         let start = out.len();
         let marker = |b: &u8| b.is_ascii_digit() || b" \t>-+*.)#".contains(b);
         let lead = line.bytes().take(MAX_MARKERS).take_while(|b| marker(b)).count();
-        // A tag that starts a line may start a block.
+        // A tag at the start of a line may start a block.
         let tag = if line[lead..].starts_with("<!--") { 4 } else { 1 };
         let lead = if line[lead..].starts_with('<') { lead + tag } else { lead };
         let (lead, content) = line.split_at(lead);
@@ -174,13 +176,13 @@ fn without_inline(body: &str) -> String {
         while let Some(at) = rest.find(['[', ']', '*', '_', '!', '<', '>', '&', '\\']) {
             out.push_str(&rest[..at]);
             rest = &rest[at..];
-            let kept = if rest.starts_with("<!--") {
+            let length = if rest.starts_with("<!--") {
                 4
             } else {
                 usize::from(out.ends_with("--") && rest.starts_with('>'))
             };
-            out.push_str(if kept > 0 { &rest[..kept] } else { "x" });
-            rest = &rest[kept.max(1)..];
+            out.push_str(if length > 0 { &rest[..length] } else { "x" });
+            rest = &rest[length.max(1)..];
         }
         out.push_str(rest);
         debug_assert_eq!(out.len() - start, line.len());
@@ -188,7 +190,7 @@ fn without_inline(body: &str) -> String {
     out
 }
 
-/// A body and where it stands in its file.
+/// A body and its position in the file.
 struct MarkdownBody<'a> {
     text: &'a str,
     index: &'a LineIndex,
@@ -272,7 +274,7 @@ fn parse(source: &MarkdownBody<'_>, marks: &mut LineRoles) {
     }
 }
 
-/// A block quote that orders its reader about is an instruction, whatever its markup.
+/// A block quote that gives the reader orders is an instruction, whatever its markup.
 fn is_addressed(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     ["run ", "execute", "download", "install", "paste", "copy", "you must", "always "]
@@ -358,8 +360,8 @@ fn code_role(lang: &str, text: &str) -> TextRole {
     TextRole::Code
 }
 
-/// Fences, headings and nothing else: a reading that costs one pass and no row per line. Prose gets no
-/// role that would speak for it.
+/// Fences and headings only: one pass, and no entry per line. Prose gets no role that would exempt
+/// it.
 fn fences_only(
     text: &str,
     index: &LineIndex,
@@ -404,7 +406,7 @@ fn fences_only(
                 next(number, span(number, role, true, blocks, section))
             }
             (Some(closes), Some(mark)) if closes == mark => {
-                // The closing line is still part of what it closes.
+                // The closing line still belongs to what it closes.
                 fence = None;
                 next(number + 1, span(number + 1, prose, false, 0, section))
             }
@@ -422,7 +424,7 @@ fn fences_only(
     spans
 }
 
-/// Whether only blanks stand before `at` on its line.
+/// Whether only blanks precede `at` on its line.
 fn starts_line(text: &str, at: usize) -> bool {
     let before = text.as_bytes()[..at].iter().rev().find(|b| !matches!(b, b' ' | b'\t' | b'\r'));
     before.is_none_or(|b| *b == b'\n')

@@ -1,4 +1,5 @@
-//! The interpreter: facts in windows become findings, and evidence for the text lowers them.
+//! The interpreter: facts within a window become findings, and mitigating context lowers their
+//! severity.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +13,14 @@ use super::table::{FactWindow, RuleClause, RuleTable, RuleTerm, ScanRule};
 use crate::Untrusted;
 use crate::secrets;
 
-/// Findings of one rule in one file; more are counted, not listed.
+/// Findings listed per rule and file; further ones are only counted.
 const MAX_PER_RULE: usize = 32;
-/// Ranks within which facts of a long line are on one line.
+/// Ranks within which facts of a long line count as on one line.
 const LINE: u32 = 4;
 /// Characters of evidence.
 const MAX_EVIDENCE: usize = 120;
 
-/// Applies every rule to the facts of a skill; `facts` are in order of file and line.
+/// Applies every rule to the facts of a skill; `facts` are sorted by file and line.
 pub(crate) fn evaluate(
     table: &RuleTable,
     files: &[ScannedFile],
@@ -44,7 +45,7 @@ pub(crate) fn evaluate(
                 }
             }
         }
-        // Those that will be counted and not listed need no evidence.
+        // Findings that are only counted need no evidence.
         let mut drafts: Vec<PendingFinding<'_>> = best.into_values().collect();
         drafts.sort_by_key(|draft| {
             let anchor = &facts[draft.chosen[0]];
@@ -60,19 +61,19 @@ pub(crate) fn evaluate(
     findings
 }
 
-/// A finding before anybody shows it.
+/// A finding before its evidence is rendered.
 struct PendingFinding<'a> {
     clause: &'a RuleClause,
     severity: FindingSeverity,
-    /// The facts that make the clause hold, the anchor first.
+    /// The facts that satisfy the clause, the anchor first.
     chosen: Vec<usize>,
     demotions: Vec<String>,
 }
 
-/// For each window in which the clause holds, the facts that make it hold, the anchor first.
+/// For each window in which the clause holds, the facts that satisfy it, the anchor first.
 ///
-/// Facts are in order of file and line, so that a window is a range of each group. Anchors that share
-/// a window are judged together: what surrounds them is the same for all.
+/// Facts are sorted by file and line, so a window is a range of each group. Anchors that share a
+/// window are judged together, because their surroundings are the same.
 fn combinations(
     clause: &RuleClause,
     facts: &[ScanFact],
@@ -106,8 +107,8 @@ fn combinations(
     found.into_values().map(|(_, chosen)| chosen).collect()
 }
 
-/// The facts that make a clause hold around anchors of one window, and how doubtful they are: with
-/// the anchor about which there is least doubt, and for each other group the fact nearest to it.
+/// The facts that satisfy a clause around the anchors of one window, and how doubtful they are: the
+/// anchor with the least doubt, and for each other group the fact nearest to it.
 fn judge(
     clause: &RuleClause,
     facts: &[ScanFact],
@@ -147,7 +148,7 @@ fn judge(
     choose(facts, *anchor, &others, |_| true)
 }
 
-/// An anchor with the fact of each group that is least in doubt and nearest.
+/// An anchor, with the least doubtful and nearest fact of each group.
 fn choose(
     facts: &[ScanFact],
     anchor: usize,
@@ -183,7 +184,7 @@ fn same_target(a: &ScanFact, b: &ScanFact) -> bool {
     }
 }
 
-/// Facts with one key see the same window. On a long line the rank moves on with the column.
+/// Facts with the same key share a window. On a long line the rank advances with the column.
 fn window_key(fact: &ScanFact, window: FactWindow) -> (u64, usize, usize) {
     let line = (fact.line as u64) << 32 | u64::from(fact.rank);
     match window {
@@ -198,7 +199,7 @@ fn window_key(fact: &ScanFact, window: FactWindow) -> (u64, usize, usize) {
     }
 }
 
-/// Windows with one key give one finding.
+/// Windows with the same key give one finding.
 fn finding_key(fact: &ScanFact, window: FactWindow) -> u64 {
     window_key(fact, window).0
 }
@@ -274,7 +275,7 @@ fn matching(
 fn holds(term: &RuleTerm, fact: &ScanFact, files: &[ScannedFile]) -> bool {
     let place = match term.place {
         MatchZone::Any => true,
-        // What is commented out does not run; what was decoded is no comment.
+        // Commented-out code does not run; decoded text is not a comment.
         MatchZone::Code => fact.code && fact.role != TextRole::Comment || fact.depth > 0,
         MatchZone::Prose => !fact.code || fact.role == TextRole::Frontmatter,
     };
@@ -298,7 +299,7 @@ fn holds(term: &RuleTerm, fact: &ScanFact, files: &[ScannedFile]) -> bool {
         && (!term.decoded || fact.depth > 0)
 }
 
-/// Text about security says so by what it quotes and forbids, not by its name.
+/// A text is about security if it quotes and forbids attacks, not because of its name.
 fn is_about_security(facts: &[ScanFact]) -> bool {
     facts
         .iter()
@@ -365,15 +366,15 @@ impl<'a> PendingFinding<'a> {
     }
 }
 
-/// What a fact reads once it is decoded.
+/// The decoded form of a fact.
 fn decoded(file: &ScannedFile, fact: &ScanFact) -> Option<String> {
     let layer = &file.layers.list[fact.layer];
     if fact.depth == 0 && layer.codec.is_empty() {
-        // The command that decodes stands in the open; what it decodes is what a person must see.
+        // The decoding command is visible; a person must see what it decodes.
         return file.layers.revealed_on(fact.line).map(|text| shorten(text, 0));
     }
     let line = layer.text.split('\n').nth(fact.layer_line).unwrap_or("");
-    let text = layer.shown.as_deref().filter(|shown| shown.len() <= MAX_EVIDENCE).unwrap_or(line);
+    let text = layer.display.as_deref().filter(|text| text.len() <= MAX_EVIDENCE).unwrap_or(line);
     Some(shorten(text, 0))
 }
 
@@ -384,7 +385,7 @@ fn demotions(
     files: &[ScannedFile],
     about_security: bool,
 ) -> Vec<String> {
-    // Whoever hides something cannot say that it was a quotation.
+    // Hidden text cannot claim to be a quotation.
     if anchor.depth > 0 || matches!(anchor.role, TextRole::Frontmatter | TextRole::HiddenComment) {
         return Vec::new();
     }
@@ -399,17 +400,14 @@ fn demotions(
         down.push("it is quoted or a search pattern".to_owned());
     }
     if down.len() < 2 && chosen.iter().any(|fact| fact.own) {
-        down.push("the secret belongs to a place that the file names".to_owned());
+        down.push("the secret belongs to a host that the file names".to_owned());
     }
     let aside = matches!(
         anchor.role,
         TextRole::Comment | TextRole::Test | TextRole::Reference | TextRole::Data
     ) && !files[anchor.file].linked;
     if aside && down.len() < 2 {
-        down.push(format!(
-            "it is in a {} that no instruction sends anybody to",
-            anchor.role.as_str()
-        ));
+        down.push(format!("it is in a {} that no instruction refers to", anchor.role.as_str()));
     }
     if about_security
         && down.len() < 2
@@ -443,13 +441,13 @@ pub(crate) fn shorten(line: &str, column: usize) -> String {
     cut
 }
 
-/// Keeps the first findings of each rule and file, and says how many there were.
+/// Lists the first findings of each rule and file, and states how many more there were.
 pub(crate) fn truncate(mut findings: Vec<Finding>) -> Vec<Finding> {
     findings.sort_by(|a, b| {
         (&a.file, &a.rule, b.severity, a.line, a.column)
             .cmp(&(&b.file, &b.rule, a.severity, b.line, b.column))
     });
-    let mut kept: Vec<Finding> = Vec::with_capacity(findings.len().min(1024));
+    let mut listed: Vec<Finding> = Vec::with_capacity(findings.len().min(1024));
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     let mut rest: BTreeMap<(String, String), (FindingSeverity, usize)> = BTreeMap::new();
     for finding in findings {
@@ -457,7 +455,7 @@ pub(crate) fn truncate(mut findings: Vec<Finding>) -> Vec<Finding> {
         let count = counts.entry(key.clone()).or_default();
         *count += 1;
         if *count <= MAX_PER_RULE {
-            kept.push(finding);
+            listed.push(finding);
         } else {
             let entry = rest.entry(key).or_insert((finding.severity, 0));
             entry.0 = entry.0.max(finding.severity);
@@ -465,8 +463,8 @@ pub(crate) fn truncate(mut findings: Vec<Finding>) -> Vec<Finding> {
         }
     }
     for ((file, rule), (severity, count)) in rest {
-        if let Some(like) = kept.iter().find(|f| f.file == file && f.rule == rule).cloned() {
-            kept.push(Finding {
+        if let Some(like) = listed.iter().find(|f| f.file == file && f.rule == rule).cloned() {
+            listed.push(Finding {
                 rule: format!("{rule}-truncated"),
                 severity,
                 message: format!("{count} more findings of {rule} in this file"),
@@ -480,5 +478,5 @@ pub(crate) fn truncate(mut findings: Vec<Finding>) -> Vec<Finding> {
             });
         }
     }
-    kept
+    listed
 }

@@ -1,7 +1,7 @@
-//! Strings put together from pieces: concatenation, variables, reversal, shell quoting tricks.
+//! Strings assembled from pieces: concatenation, variables, reversal, shell quoting tricks.
 //!
-//! No interpreter: assignments of literals are followed in order within one block, and a line that
-//! uses them is shown again with the values in place. Everything is bounded.
+//! This is not an interpreter: assignments of literals are followed in order within one block, and
+//! a line that uses them is emitted again with the values filled in. Everything is bounded.
 
 use std::collections::BTreeMap;
 
@@ -11,30 +11,30 @@ use super::lines::{TextLines, count_ends, next_where};
 
 /// Variables followed per block; scripts that hide a command use a few.
 const MAX_VARIABLES: usize = 128;
-/// The longest value that is followed.
+/// The longest value that is tracked.
 const MAX_VALUE: usize = 2048;
-/// Text and lines added per file, so that nested values cannot multiply; scripts add a few.
+/// Text and lines added per file, so that nested values cannot multiply; real scripts add few.
 const MAX_ADDED: usize = 1 << 20;
 const MAX_ADDED_LINES: usize = 50_000;
-/// Lines of one file that are looked at; the longest script a person wrote has fewer.
+/// Lines of one file that are processed; the longest hand-written script has fewer.
 const MAX_LINES: usize = 200_000;
-/// Lines and bytes of one call that are put on one line.
+/// Lines and bytes of one call that are joined into one line.
 const MAX_CALL_LINES: usize = 12;
 const MAX_CALL: usize = 2000;
-/// Literals of one line that are read backwards.
+/// Literals of one line that are reversed.
 const MAX_REVERSED: usize = 16;
 /// Commands of one line whose assignments are followed.
 const MAX_COMMANDS: usize = 32;
-/// Lines longer than this are data.
+/// Longer lines are treated as data.
 const MAX_LINE: usize = 4096;
 
-/// Lines that read differently once the pieces are in place, with their numbers.
+/// Lines that read differently once assembled, with their numbers.
 #[derive(Debug, Default)]
 pub(crate) struct AssembledLines {
     pub(crate) lines: Vec<(usize, String)>,
     added: usize,
     seen: usize,
-    /// Whether a bound was reached, and so something may have been missed.
+    /// Whether a bound was reached, so that something may have been missed.
     pub(crate) is_cut: bool,
 }
 
@@ -48,8 +48,8 @@ impl AssembledLines {
         }
     }
 
-    /// Reads one block of folded text that starts at line `first`; of prose, the lines with code in
-    /// them.
+    /// Processes one block of folded text that starts at line `first`; in prose, only lines that
+    /// contain code.
     pub(crate) fn read(&mut self, text: &str, first: usize, is_code: bool) {
         if !is_code && memchr(b'`', text.as_bytes()).is_none() {
             return;
@@ -58,7 +58,7 @@ impl AssembledLines {
         let mut values: BTreeMap<String, String> = BTreeMap::new();
         let (mut number, mut at) = (first, 0);
         while at < text.len() {
-            // Until something has a value, only lines with pieces of a string matter.
+            // Until a variable has a value, only lines with pieces of a string matter.
             if values.is_empty() {
                 let Some(piece) = next_where(text.as_bytes(), at, is_piece) else { return };
                 number += count_ends(&text.as_bytes()[at..piece]);
@@ -107,7 +107,7 @@ impl AssembledLines {
         }
     }
 
-    /// Calls whose arguments stand on lines of their own, each on one line.
+    /// Calls whose arguments are on separate lines, each joined into one line.
     fn join_calls(&mut self, text: &str, first: usize, is_code: bool) {
         let (mut number, mut counted, mut from) = (first, 0, 0);
         let opens = |b: u8, next: u8| (b == b'(') & (next <= b' ');
@@ -115,7 +115,7 @@ impl AssembledLines {
             from = open + 1;
             number += count_ends(&text.as_bytes()[counted..open]);
             counted = open;
-            // Looking further than a call is long would make one long line cost its square.
+            // Without this limit, a long line would cost quadratic time.
             let low = open.saturating_sub(MAX_CALL);
             let high = text.len().min(open + MAX_CALL);
             let start = memrchr(b'\n', &text.as_bytes()[low..open]).map_or(low, |i| low + i + 1);
@@ -139,7 +139,7 @@ impl AssembledLines {
     }
 }
 
-/// Bytes that strings and assignments are made of.
+/// Bytes that occur in strings and assignments.
 fn is_piece(b: u8, _: u8) -> bool {
     (b == b'$') | (b == b'"') | (b == b'\'') | (b == b'\\') | (b == b'=')
 }
@@ -161,7 +161,7 @@ fn joined_call<'a>(line: &str, rest: impl Iterator<Item = &'a str>) -> String {
     call
 }
 
-/// `c""url`, `c\url`, `$IFS`, `$'…'`: what a shell throws away.
+/// `c""url`, `c\url`, `$IFS`, `$'…'`: removes what a shell ignores.
 fn unquote_shell(line: &str) -> Option<String> {
     let bytes = line.as_bytes();
     if !bytes.iter().any(|b| matches!(b, b'$' | b'"' | b'\'' | b'\\')) {
@@ -191,7 +191,7 @@ fn unquote_shell(line: &str) -> Option<String> {
     let mut previous = ' ';
     while let Some(c) = chars.next() {
         let next_is_letter = chars.peek().is_some_and(char::is_ascii_lowercase);
-        // `\n` and `\t` are kept: outside tricks they mean line end and tab.
+        // `\n` and `\t` stay: they normally mean line end and tab.
         if c == '\\' && next_is_letter && !matches!(chars.peek(), Some('n' | 't' | 'x' | 'u')) {
             continue;
         }
@@ -204,8 +204,8 @@ fn unquote_shell(line: &str) -> Option<String> {
     (out != line).then_some(out)
 }
 
-/// Takes the assignments that lead a line of several commands (`a=cur; b=l; $a$b x`), and gives the
-/// rest.
+/// Reads the assignments at the start of a line of several commands (`a=cur; b=l; $a$b x`), and
+/// returns the rest.
 fn after_assignments<'a>(line: &'a str, values: &mut BTreeMap<String, String>) -> &'a str {
     if !line.contains(';') || !line.contains('=') {
         return line;
@@ -260,7 +260,7 @@ fn assignment(line: &str, values: &BTreeMap<String, String>) -> Option<(String, 
     Some((name.to_owned(), value))
 }
 
-/// The text of an expression made of literals, known names, `+`, `join` and reversal alone.
+/// The value of an expression made only of literals, known names, `+`, `join` and reversal.
 fn evaluate(expression: &str, values: &BTreeMap<String, String>) -> Option<String> {
     let expression = expression.trim();
     let list = expression.strip_prefix('[').and_then(|rest| {
@@ -319,7 +319,7 @@ fn evaluate_term(term: &str, values: &BTreeMap<String, String>) -> Option<String
     }
 }
 
-/// Splits at `separator` outside quotes; `None` where quotes do not close.
+/// Splits at `separator` outside quotes; `None` if quotes do not close.
 fn split_terms(text: &str, separator: char) -> Option<Vec<&str>> {
     let mut terms = Vec::new();
     let (mut start, mut quote) = (0, None);
@@ -345,7 +345,7 @@ fn split_terms(text: &str, separator: char) -> Option<Vec<&str>> {
     (terms.len() <= 256).then_some(terms)
 }
 
-/// `"cu" + "rl"` becomes `"curl"`, and `"lruc"[::-1]` is read backwards, anywhere in a line.
+/// `"cu" + "rl"` becomes `"curl"`, and `"lruc"[::-1]` is reversed, anywhere in a line.
 fn join_literals(line: &str, values: &BTreeMap<String, String>) -> Option<String> {
     let glued = line.contains("\"+")
         || line.contains("\" +")
@@ -380,14 +380,14 @@ fn join_literals(line: &str, values: &BTreeMap<String, String>) -> Option<String
     if text == line {
         return None;
     }
-    // Reversal may have made neighbours of two literals.
+    // Reversal may have made two literals adjacent.
     for quote in ['"', '\''] {
         text = text.replace(&format!("{quote} + {quote}"), "");
     }
     Some(fill(&text, values).unwrap_or(text))
 }
 
-/// Puts known values where their names are used.
+/// Replaces known names with their values.
 fn fill(line: &str, values: &BTreeMap<String, String>) -> Option<String> {
     let mut out = String::with_capacity(line.len() + 64);
     let mut changed = false;

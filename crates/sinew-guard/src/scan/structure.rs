@@ -1,7 +1,7 @@
-//! Structural rules: what a file is, rather than what it says.
+//! Structural rules: about what a file is, not what it says.
 //!
-//! Containers are opened in memory to depth 2 and scanned like the skill itself; what is inside is
-//! reported under `container!inner`.
+//! Containers are opened in memory up to depth 2 and scanned like the skill itself; findings inside
+//! are reported under `container!inner`.
 
 use std::cell::Cell;
 
@@ -19,15 +19,15 @@ use super::table::RuleTable;
 use crate::archive::{self, ArchiveLimits};
 use crate::secrets;
 
-/// Containers inside containers that are opened.
+/// How deep nested containers are opened.
 const MAX_NESTING: u8 = 2;
-/// A skill file above this is not loaded.
+/// A larger skill file is not loaded.
 pub(crate) const MAX_SKILL_MD: usize = 256_000;
-/// A line of code this long was not written by a person.
+/// A line of code this long was not written by hand.
 const MIN_PACKED: usize = 5_000;
-/// Secrets of one file that are listed; the first of them is reason enough.
+/// Secrets listed per file; the first one is reason enough.
 const MAX_SECRETS: usize = 64;
-/// Bytes after an image's end that are no padding.
+/// More bytes than this after an image's end are not padding.
 const MIN_APPENDED: usize = 16;
 
 /// Caps for a container inside a skill: it counts as part of the skill.
@@ -85,7 +85,7 @@ pub(crate) fn line_finding(
     showing(table, rule, severity, file, line, evidence)
 }
 
-/// A finding on one line that shows something else than the line.
+/// A finding on one line that shows other text than the line.
 fn showing(
     table: &RuleTable,
     rule: &str,
@@ -104,18 +104,18 @@ fn showing(
     }
 }
 
-/// Opens containers and scans what lies inside.
+/// Opens containers and scans their content.
 pub(crate) struct ContainerOpener<'a> {
     pub(crate) table: &'a RuleTable,
-    /// Containers around the one that is opened.
+    /// How many containers surround this one.
     pub(crate) depth: u8,
     /// Bytes that may still be unpacked.
     pub(crate) left: &'a Cell<u64>,
-    /// The scanner itself, so that this module knows no pipeline.
+    /// The scanner itself, as a callback, so that this module does not depend on the pipeline.
     pub(crate) inner: &'a dyn Fn(&SkillBundle, u8) -> Vec<Finding>,
 }
 
-/// Findings about kinds of files, troubles of reading, and containers.
+/// Findings about file types, reading problems, and containers.
 pub(crate) fn check(
     opener: &ContainerOpener<'_>,
     bundle: &SkillBundle,
@@ -137,13 +137,13 @@ pub(crate) fn check(
         };
         match kind {
             ScannedFileKind::Executable => {
-                add("executable-file", Critical, "a program for a machine, not text for a reader");
+                add("executable-file", Critical, "a compiled program, not text");
             }
             ScannedFileKind::Library => add("native-library", Critical, "a native library"),
             ScannedFileKind::Bytecode => match bytecode::compare(bundle, path, &file.bytes) {
                 BytecodeComparison::NoSource => add("bytecode-file", Critical, "compiled code"),
                 BytecodeComparison::Same => {
-                    add("bytecode-file", Warn, "compiled code that names what its source names");
+                    add("bytecode-file", Warn, "compiled code whose names match its source");
                 }
                 BytecodeComparison::Different(what) => {
                     let detail = format!("compiled code that differs from its source: {what}");
@@ -151,7 +151,7 @@ pub(crate) fn check(
                 }
             },
             ScannedFileKind::LfsPointer => {
-                add("lfs-pointer", Warn, "a pointer; the content itself is not here");
+                add("lfs-pointer", Warn, "a pointer; the content itself is missing");
             }
             ScannedFileKind::UnknownBinary if mismatch.is_some() => {
                 add("encoding-unscannable", Critical, "its name says text, its bytes do not");
@@ -228,16 +228,16 @@ impl ContainerOpener<'_> {
             let detail = "what is inside is blocked";
             findings.push(self.about("nested-archive-code", Critical, path, detail));
         } else if holds_code {
-            findings.push(self.about("nested-archive-code", Warn, path, "it holds code"));
+            findings.push(self.about("nested-archive-code", Warn, path, "it contains code"));
         }
         findings.extend(inside);
         findings
     }
 
-    /// The files of a container; what they unpack to is taken from what may still be unpacked.
+    /// The files of a container; their size is deducted from what may still be unpacked.
     fn open(&self, path: &str, bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         if bytes.starts_with(b"\xd0\xcf\x11\xe0") {
-            // The old document format: macros are streams whose names stand in the file as UTF-16.
+            // The old document format: macros are streams whose names are in the file as UTF-16.
             let macros: Vec<u8> = "_VBA_PROJECT".bytes().flat_map(|b| [b, 0]).collect();
             let found = memmem::find(bytes, &macros).is_some();
             let files = found.then(|| ("vbaProject.bin".to_owned(), Vec::new()));
@@ -277,7 +277,8 @@ fn open(
     limits: &ArchiveLimits,
 ) -> Result<Vec<(String, Vec<u8>)>, String> {
     if archive::format_of(bytes) == Some(archive::ArchiveFormat::TarGz) {
-        // A single compressed file is no tar; it is read under its name without the ending.
+        // A single compressed file is not a tar; it is scanned under its name without the
+        // extension.
         let plain = inflate(bytes, limits.unpacked)?;
         if plain.get(257..262) != Some(b"ustar") {
             let name = path.rsplit('/').next().unwrap_or(path);
@@ -295,13 +296,13 @@ fn inflate(bytes: &[u8], cap: u64) -> Result<Vec<u8>, String> {
     use std::io::Read as _;
     let mut plain = Vec::new();
     match flate2::read::MultiGzDecoder::new(bytes).take(cap + 1).read_to_end(&mut plain) {
-        Ok(_) if plain.len() as u64 > cap => Err("it unpacks to too much".to_owned()),
+        Ok(_) if plain.len() as u64 > cap => Err("it unpacks to more than is allowed".to_owned()),
         Ok(_) => Ok(plain),
         Err(error) => Err(format!("it cannot be opened: {error}")),
     }
 }
 
-/// Invisible characters, overrides and secrets, line by line.
+/// Findings about invisible characters, bidi overrides and secrets, line by line.
 pub(crate) fn check_text(
     table: &RuleTable,
     file: &ScannedFile,
@@ -330,7 +331,7 @@ pub(crate) fn check_text(
         findings.push(finding);
     }
     if let Some(line) = packed_line(file) {
-        // A library says whose it is and under which licence.
+        // A library names its owner and licence.
         let head = file.text.get(..1024.min(file.text.len())).unwrap_or("").to_ascii_lowercase();
         let library =
             head.starts_with("/*!") || head.contains("license") || head.contains("copyright");
@@ -355,7 +356,7 @@ pub(crate) fn check_text(
     findings
 }
 
-/// The first line of a script that is too long to be read and calls what it builds.
+/// The first line of a script that is too long to be read and runs code that it builds.
 fn packed_line(file: &ScannedFile) -> Option<usize> {
     const CALLS: &[&str] = &["eval(", "Function(", "exec(", "atob("];
     if !matches!(file.kind, ScannedFileKind::Script(_)) || file.text.len() < MIN_PACKED {
@@ -363,7 +364,7 @@ fn packed_line(file: &ScannedFile) -> Option<usize> {
     }
     let (text, mut start) = (file.text.as_str(), 0);
     while let Some(head) = text.as_bytes().get(start..start + MIN_PACKED) {
-        // Lines that end before they could be long enough are passed over together.
+        // Lines that end before they could be long enough are skipped together.
         if let Some(end) = memchr::memrchr(b'\n', head) {
             start += end + 1;
             continue;

@@ -1,8 +1,8 @@
 //! The rule table: hosts, fact patterns and rules, all data, read once.
 //!
-//! Engines are linear-time only: a literal filter finds the lines that matter, and a regular
-//! expression without look-around or back-references confirms each. A pattern that does not compile
-//! makes the scanner refuse to start, and a scanner that does not start blocks.
+//! All engines take linear time: a literal filter finds the lines that matter, and a regular
+//! expression without look-around or back-references confirms each. If a pattern does not compile,
+//! the scanner refuses to start, and a scanner that does not start blocks.
 
 use std::collections::BTreeMap;
 
@@ -18,12 +18,12 @@ pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
 pub(crate) const FACTS: &str = include_str!("../../data/facts.json");
 pub(crate) const RULES: &str = include_str!("../../data/rules.json");
 
-/// What a literal starts.
+/// What a literal triggers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LiteralTrigger {
     /// `://`
     Url,
-    /// A host that matters without a scheme.
+    /// A host that matters even without a scheme.
     Host,
     /// A word in rot13.
     Rot13,
@@ -35,11 +35,11 @@ pub(crate) enum LiteralTrigger {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FactWindow {
     Line,
-    /// Within so many non-blank lines.
+    /// Within this many non-blank lines.
     Near(u32),
     Block,
     Section,
-    /// The whole of a script; in a document each block of code is a program of its own.
+    /// A whole script; in a document each block of code is a program of its own.
     Program,
     File,
     Skill,
@@ -52,26 +52,27 @@ pub(crate) struct RuleTerm {
     pub(crate) class: HostClassSet,
     pub(crate) place: MatchZone,
     pub(crate) acting: bool,
-    /// Said where people do not look.
+    /// In a place that people do not see.
     pub(crate) hidden: bool,
     pub(crate) decoded: bool,
 }
 
-/// Sets of host classes that rules speak of.
+/// Sets of host classes that rules refer to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostClassSet {
     Any,
     /// Not loopback, private, placeholder, declared or a vouched installer.
     Unvouched,
-    /// Neither this machine nor a place that is declared or belongs to a vendor.
+    /// Not this machine, not declared, and not a vendor's.
     Foreign,
-    /// As foreign, but not a place of the skill's own name: whoever wrote the skill wrote what is there.
+    /// Like `Foreign`, but without hosts of the skill's own name: the skill's author wrote what is
+    /// there.
     Stranger,
-    /// Places that anybody can fill or that hide who owns them.
+    /// Hosts that anyone can fill or that hide their owner.
     Bad,
     /// Declared or a vouched installer.
     Vouched,
-    /// No place is named anywhere near.
+    /// No host is named nearby.
     Unnamed,
 }
 
@@ -91,15 +92,15 @@ impl HostClassSet {
     }
 }
 
-/// One way in which a rule holds.
+/// One alternative of a rule.
 #[derive(Debug, Clone)]
 pub(crate) struct RuleClause {
     pub(crate) severity: FindingSeverity,
     pub(crate) window: FactWindow,
-    /// Every group needs one fact; the first is where the finding stands.
+    /// Every group needs one fact; the finding is located at the first.
     pub(crate) all: Vec<Vec<RuleTerm>>,
     pub(crate) none: Vec<RuleTerm>,
-    /// How many different facts the first group needs.
+    /// How many different facts of the first group are needed.
     pub(crate) min: usize,
     pub(crate) same_target: bool,
 }
@@ -120,7 +121,7 @@ pub(crate) struct ScanRule {
 
 #[derive(Deserialize)]
 struct FactPatternsRecord {
-    /// Parts of expressions that several share, written `%{name}` there.
+    /// Parts of expressions that several rows share, written `%{name}` there.
     words: BTreeMap<String, String>,
     patterns: Vec<FactPatternRecord>,
 }
@@ -157,7 +158,7 @@ fn one() -> usize {
     1
 }
 
-/// Words to look for, each with what it may start.
+/// Words to search for, each with what it may trigger.
 #[derive(Debug)]
 pub(crate) struct TriggerWords {
     pub(crate) literals: LiteralFilter,
@@ -171,14 +172,14 @@ impl TriggerWords {
     }
 }
 
-/// Everything the scanner knows.
+/// All of the scanner's data.
 #[derive(Debug)]
 pub(crate) struct RuleTable {
     pub(crate) hosts: HostTable,
     pub(crate) patterns: Vec<FactPattern>,
     pub(crate) kinds: Vec<String>,
     pub(crate) plain: TriggerWords,
-    /// Words with letters beyond ASCII, which would double the automaton of the others.
+    /// Words with letters beyond ASCII, which would double the size of the other automaton.
     pub(crate) foreign: TriggerWords,
     pub(crate) rules: Vec<ScanRule>,
     pub(crate) by_id: BTreeMap<String, usize>,
@@ -190,12 +191,12 @@ pub(crate) struct RuleTable {
 #[error("the rule table is unusable: {0}")]
 pub struct RuleTableError(String);
 
-/// Words whose rot13 form gives a payload away.
+/// Words whose rot13 form reveals a payload.
 const ROT13_WORDS: &[&str] =
     &["phey ", "jtrg ", "uggc:", "uggcf:", "vzcbeg bf", "onfu", "fhocebprff"];
 
-/// The digest of the shipped rules, without getting them ready for use: whoever finds an answer
-/// under it in a cache needs no scanner at all.
+/// The digest of the shipped rules, without compiling them: a cached answer under this digest can
+/// be used without a scanner.
 pub fn ruleset_digest() -> String {
     let source = [HOSTS, FACTS, RULES, env!("CARGO_PKG_VERSION")].join("\u{0}");
     format!("sha256:{}", sinew_skill::content_hash(source.as_bytes()))

@@ -1,4 +1,4 @@
-//! Small archives that become large, many, deep, or lie.
+//! Small archives that unpack to large, many or deep files, or that lie.
 
 use sinew_guard::archive::{ArchiveError, ArchiveLimits, unpack};
 
@@ -21,7 +21,7 @@ fn zeros_stop_at_the_cap_in_zip_and_tar_gz() {
 
 #[test]
 fn a_header_that_lies_about_its_size_changes_nothing() {
-    // The entry claims one kilobyte and inflates to far more: counted bytes decide.
+    // The entry claims one kilobyte and inflates to far more: the counted bytes decide.
     let mut bytes = zip(&[("a", &vec![0u8; 9_000_000])]);
     for signature in [b"PK\x03\x04", b"PK\x01\x02"] {
         let at = bytes.windows(4).position(|w| w == signature).unwrap();
@@ -46,7 +46,7 @@ fn many_entries_deep_entries_and_shared_bytes_are_refused() {
         ArchiveError::Name { .. }
     ));
 
-    // Two directory records that point at one local header.
+    // Two directory records point to one local header.
     let mut bytes = raw_zip(&[(b"a", b"xxxxxxxx", 0o100_644), (b"a", b"yyyyyyyy", 0o100_644)]);
     let second = bytes.windows(4).rposition(|w| w == b"PK\x01\x02").unwrap();
     bytes[second + 42..second + 46].copy_from_slice(&0u32.to_le_bytes());

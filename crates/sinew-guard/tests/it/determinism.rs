@@ -1,4 +1,4 @@
-//! The same bytes give the same report, whatever the order or the thread.
+//! The same bytes give the same report, regardless of order or thread.
 
 use sinew_guard::scan::{Scanner, SkillBundle};
 

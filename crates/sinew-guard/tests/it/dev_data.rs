@@ -1,4 +1,4 @@
-//! The goals, on labelled data; and mutants of the malicious part of it.
+//! The targets on labelled data, and on mutants of its malicious part.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn the_goals_hold_on_the_dev_split() {
     let report = evaluate(scanner(), rows.into_iter().map(Ok), &|| Duration::ZERO).unwrap();
     assert!(report.wild_payload.rate >= 0.96, "{:?}", report.wild_payload);
     assert!(report.ordinary_blocked.rate <= 0.008, "{:?}", report.false_positives);
-    // The skills of well-known publishers: by rules, never by a list of names.
+    // Skills of well-known publishers pass by the rules, never by a list of names.
     assert!(report.tiers["benign/popular"].blocked.rate <= 0.0, "{:?}", report.false_positives);
     assert!(report.ordinary_warned.rate <= 0.12, "{:?}", report.ordinary_warned);
     assert!(report.hard_blocked.rate <= 0.04, "{:?}", report.false_positives);
@@ -35,7 +35,7 @@ fn the_goals_hold_on_the_dev_split() {
     assert!(report.youden >= 0.94);
 }
 
-/// Twelve ways to disguise a file, each kept close to something a person could still be made to run.
+/// Twelve ways to disguise a file, each close to something a person could still be made to run.
 fn mutate(kind: usize, path: &str, text: &str) -> (String, Vec<u8>) {
     let keep = |text: String| (path.to_owned(), text.into_bytes());
     let zero_width = |text: &str, mark: char| {

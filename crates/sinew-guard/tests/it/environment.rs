@@ -1,4 +1,4 @@
-//! Variables that steer programs, as a pure function.
+//! Variables that control programs, as a pure function.
 
 use std::collections::BTreeMap;
 

@@ -1,11 +1,11 @@
-//! What published skills say and was once taken for an attack, each beside a twin that is one: a rule
-//! that learns to be silent must not forget to speak.
+//! Harmless text of published skills that was once taken for an attack, each beside a similar one
+//! that is an attack: a rule that learns to ignore the first must still catch the second.
 
 use sinew_guard::scan::{FindingSeverity, Verdict};
 
 use crate::support::{scan_files, summary, worst};
 
-/// `honest` stays below `block`, `twin` does not.
+/// `honest` does not block, `twin` does.
 #[track_caller]
 fn check(honest: &str, twin: &str) {
     let report = scan_files(&[("SKILL.md", honest)]);
@@ -25,7 +25,7 @@ fn a_tool_may_come_from_the_place_that_bears_its_name() {
         &named("quillcast-workflows", &install("get.quillcast.io")),
         &named("quillcast-workflows", &install("get.tools-mirror.io")),
     );
-    // A name that many imitate vouches for nobody.
+    // A name that is often imitated vouches for no host.
     check(
         &named("quillcast", &install("quillcast.dev")),
         &named("openclaw-agent", &install("openclaw-agent.dev")),
@@ -165,7 +165,7 @@ fn enabling_a_service_is_not_planting_one() {
 
 #[test]
 fn packages_that_anybody_publishes_vouch_for_nothing() {
-    // Shown as what it is, a warning; a known project's own installer would be one step less.
+    // It is shown as a warning; a known project's own installer would be one level lower.
     for host in [
         "unpkg.com/quill/i.sh",
         "cdn.jsdelivr.net/npm/quill/i.sh",

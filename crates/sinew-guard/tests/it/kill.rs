@@ -1,4 +1,5 @@
-//! Kills: at any moment of a staged extraction and swap, the target is the old tree or the new one.
+//! Kills: whenever a staged extraction and swap is killed, the target is the old tree or the new
+//! one.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -23,7 +24,7 @@ fn install(parent: &Path, version: usize) {
     stage.commit("demo").unwrap();
 }
 
-/// The one version that all files of the tree have.
+/// The one version that all files of the tree share.
 fn version_of(tree: &Path) -> String {
     let mut versions = Vec::new();
     for folder in std::fs::read_dir(tree).unwrap() {
@@ -39,7 +40,7 @@ fn version_of(tree: &Path) -> String {
     versions.remove(0)
 }
 
-/// The process that gets killed; it installs one version after the other until then.
+/// The process that gets killed; until then it installs one version after the other.
 #[test]
 #[ignore = "started by the test below"]
 fn child() {

@@ -1,4 +1,4 @@
-//! Links, devices, pipes, and names that fall together.
+//! Links, devices, pipes, and names that collide.
 
 use sinew_guard::archive::{ArchiveError, ArchiveLimits, unpack};
 

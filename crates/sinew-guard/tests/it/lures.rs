@@ -1,5 +1,5 @@
-//! What the next actor may write: other hosts, other languages, other programs. Beside them what honest
-//! authors write about the same things.
+//! What the next attacker may write: other hosts, other languages, other programs; and beside it
+//! what honest authors write about the same subjects.
 
 use sinew_guard::scan::Verdict;
 

@@ -1,4 +1,4 @@
-//! Our own generator of disguises; every one of them is at least a warning.
+//! Our own generator of disguises; each of them gives at least a warning.
 
 use sinew_guard::scan::FindingSeverity;
 

@@ -1,4 +1,4 @@
-//! Huge and odd input is scanned whole, or blocks.
+//! Huge and odd input is scanned completely, or blocks.
 
 use sinew_guard::scan::{SkillBundle, Verdict};
 

@@ -1,4 +1,4 @@
-//! Payloads that nobody reads.
+//! Payloads that people cannot read.
 
 use sinew_guard::scan::{FindingSeverity, SkillBundle};
 
@@ -28,7 +28,7 @@ fn programs_bytecode_and_libraries_block_whatever_their_names() {
     );
     let pyc = b"\xa7\x0d\x0d\x0a\0\0\0\0\0\0\0\0\0\0\0\0\xe3\0\0\0".to_vec();
     blocked_by(&with("scripts/__pycache__/a.cpython-311.pyc", pyc.clone()), "bytecode-file");
-    // Source beside it changes nothing where the two cannot be held against each other.
+    // A source file beside it changes nothing if the two cannot be compared.
     let report = scanner().scan_bundle(&SkillBundle::from_files([
         ("SKILL.md".to_owned(), skill("Hi").into_bytes()),
         ("scripts/a.py".to_owned(), b"print(1)\n".to_vec()),

@@ -1,4 +1,4 @@
-//! An archive's names must not lead out of the target.
+//! The names in an archive must not lead out of the target.
 
 use sinew_guard::archive::{ArchiveLimits, unpack};
 use sinew_guard::staging::{StagedFileMode, StagedTree};

@@ -1,4 +1,4 @@
-//! What stays after the skill is gone, and what one skill does to others.
+//! Changes that outlast the skill, and changes to other skills.
 
 use sinew_guard::scan::{FindingSeverity, Verdict};
 

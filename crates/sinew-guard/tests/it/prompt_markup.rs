@@ -1,4 +1,4 @@
-//! Names and descriptions that try to write outside their place in the prompt.
+//! Names and descriptions that try to break out of their element in the prompt.
 
 use proptest::prelude::*;
 use sinew_guard::Untrusted;

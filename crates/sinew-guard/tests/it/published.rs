@@ -1,22 +1,22 @@
-//! Skills that people published: what is blocked or warned about among them is next to always a false
-//! alarm, so their number may only fall.
+//! Published skills: a block or warning among them is almost always a false alarm, so their number
+//! may only fall.
 
 use sinew_guard::scan::{SkillBundle, Verdict};
 use sinew_testkit::shared_rows;
 
 use crate::support::{long, scanner, summary};
 
-/// How much is looked at, and what was blocked and warned about when it was measured last.
+/// How many are scanned, and how many were blocked and warned about at the last measurement.
 struct Ratchet {
     every: usize,
     blocked: usize,
     warned: usize,
 }
 
-/// All of them: 51 of 7,162 blocked, of which a handful are malware indeed; the last one to join runs a
-/// program from a nameless bucket.
+/// All of them: 51 of 7,162 blocked, a handful of which are real malware; the latest addition runs
+/// a program from an anonymous bucket.
 const ALL: Ratchet = Ratchet { every: 1, blocked: 51, warned: 502 };
-/// Every fourth, for each day.
+/// Every fourth, for daily runs.
 const SOME: Ratchet = Ratchet { every: 4, blocked: 12, warned: 109 };
 
 #[test]

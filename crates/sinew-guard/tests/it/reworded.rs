@@ -1,5 +1,5 @@
-//! The lures of the wild, told in other words. The payload stays; what leads to it is rewritten, word
-//! by word, because the next actor writes his own English.
+//! Real lures in other words. The payload stays; the text that leads to it is rewritten word by
+//! word, because the next attacker writes in a different style.
 
 use sinew_guard::eval::{ScanLabel, read_rows};
 use sinew_guard::scan::{FindingSeverity, SkillBundle, Verdict};
@@ -7,7 +7,7 @@ use sinew_testkit::shared_data;
 
 use crate::support::{scanner, worst};
 
-/// Words and what another writer would say; each list is one writer.
+/// Words and their replacements; each list is one writer.
 const WRITERS: &[&[(&str, &str)]] = &[
     &[
         ("prerequisites", "what you need"),

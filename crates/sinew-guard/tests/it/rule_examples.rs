@@ -44,7 +44,7 @@ fn bytes(text: &str) -> Vec<u8> {
     }
 }
 
-/// Rules whose examples need a file system or a failure, and the module that has them.
+/// Rules whose examples need a file system or a failure; other modules test them.
 const ELSEWHERE: &[&str] = &[
     "link-entry",
     "special-file",

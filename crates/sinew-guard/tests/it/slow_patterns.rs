@@ -1,4 +1,4 @@
-//! No input is slow, because no engine here goes back.
+//! No input is slow, because no engine here backtracks.
 
 use sinew_guard::scan::SkillBundle;
 
@@ -13,8 +13,8 @@ fn no_backtracking_engine_is_a_dependency() {
     }
 }
 
-/// Work is bounded by a count, not by a clock: the adversarial texts end, and a text that spends
-/// the whole budget blocks.
+/// Work is bounded by a count, not by a clock: scans of adversarial texts end, and a text that uses
+/// up the whole budget blocks.
 #[test]
 fn adversarial_text_ends() {
     let size = if crate::support::long() { 9_900_000 } else { 1_000_000 };

@@ -31,7 +31,7 @@ pub(crate) fn skill(body: &str) -> String {
     format!("---\nname: demo\ndescription: A demo\n---\n# Demo\n\n{body}\n")
 }
 
-/// The gravest severity of a report.
+/// The highest severity of a report.
 pub(crate) fn worst(report: &ScanReport) -> Option<FindingSeverity> {
     report.findings.iter().map(|finding| finding.severity).max()
 }
@@ -50,12 +50,12 @@ pub(crate) fn summary(report: &ScanReport) -> String {
     report.findings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether the long counts are asked for.
+/// Whether the long runs are enabled.
 pub(crate) fn long() -> bool {
     std::env::var_os("SINEW_LONG").is_some_and(|value| value == "1")
 }
 
-/// A zip made by another program's library.
+/// A zip made by a library that is independent of ours.
 pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let options = zip::write::SimpleFileOptions::default()
@@ -67,7 +67,7 @@ pub(crate) fn zip(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A stored zip with any name at all, written by hand.
+/// A stored zip with arbitrary names, written by hand.
 pub(crate) fn raw_zip(entries: &[(&[u8], &[u8], u32)]) -> Vec<u8> {
     let (mut out, mut directory) = (Vec::new(), Vec::new());
     for (name, bytes, mode) in entries {
@@ -109,7 +109,7 @@ pub(crate) fn raw_zip(entries: &[(&[u8], &[u8], u32)]) -> Vec<u8> {
     out
 }
 
-/// A tar with any names and kinds.
+/// A tar with arbitrary names and types.
 pub(crate) fn tar(entries: &[(&[u8], tar::EntryType, &[u8])]) -> Vec<u8> {
     let mut builder = tar::Builder::new(Vec::new());
     for (name, kind, bytes) in entries {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use sinew_guard::archive::{is_skill_name, support_file_components};
 
-/// Another, simpler reading of the same rules.
+/// A second, simpler implementation of the same rules.
 fn reference(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     path.chars().count() <= 500

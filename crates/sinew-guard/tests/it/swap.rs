@@ -1,12 +1,12 @@
-//! What is swapped between check and use.
+//! Files that are swapped between check and use.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use sinew_guard::scan::SkillBundle;
 
-/// While a thread swaps a file for a link to a secret, no read may follow it, and the digest must
-/// always be that of the bytes that were scanned.
+/// While a thread swaps a file for a link to a secret, no read may follow the link, and the digest
+/// must always be that of the scanned bytes.
 #[cfg(unix)]
 #[test]
 fn a_thread_that_swaps_gains_nothing() {

@@ -1,4 +1,4 @@
-//! Nothing a skill says reaches a terminal or a log as a control.
+//! No text of a skill reaches a terminal or a log as a control character.
 
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn findings_carry_no_escape_from_the_skill() {
     assert!(!sarif.bytes().any(|b| b == 0x1b));
 }
 
-/// Text of others has three exits, and each changes it. There is none that hands it over as it is; one
+/// Untrusted text has three ways out, and each of them changes it. None returns it unchanged; one
 /// that did, `expose_to_scanner`, would be for the guard alone.
 #[test]
 fn untrusted_text_leaves_only_in_a_form_for_somewhere() {

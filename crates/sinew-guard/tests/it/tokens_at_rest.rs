@@ -1,4 +1,4 @@
-//! Tokens are for their owner alone.
+//! Only their owner may read tokens.
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,5 @@
-//! Archives of programs that a skill needs: larger, also packed with bzip2, beside what is there.
+//! Archives of programs that a skill needs: larger, also packed with bzip2, unpacked into an
+//! existing folder.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -43,7 +44,7 @@ fn tar_bz2_is_unpacked_and_what_vanishes_is_counted() {
         names(&packed, ArchiveFormat::TarBz2, &ArchiveLimits::TOOL.with_strip(1)).unwrap();
     assert_eq!(unpacked, UnpackSummary { files: 1, vanished: 1 });
     assert_eq!(listed, "bin/tool=t");
-    // What it claims to be decides; what it is must agree.
+    // The claimed format decides, and the content must match it.
     assert!(names(&packed, ArchiveFormat::TarGz, &ArchiveLimits::TOOL).is_err());
     assert!(names(&inner, ArchiveFormat::Zip, &ArchiveLimits::TOOL).is_err());
 }
