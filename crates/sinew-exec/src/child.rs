@@ -1,8 +1,8 @@
-//! Starting one program: from an argument vector, without a shell, with an explicit environment, in a
-//! group of its own, under limits.
+//! Starting one program: from an argument vector, without a shell, with an explicit environment, in
+//! its own process group, under limits.
 //!
-//! **Must never happen here:** a shell, an inherited environment, a program that outlives its limit
-//! together with its children, output without bounds.
+//! **Must never happen here:** a shell, an inherited environment, a program or its children
+//! outliving its limit, unbounded output.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -20,9 +20,9 @@ use crate::output_excerpt::OutputExcerpt;
 use crate::process_group::{LeaderEvent, ProcessGroup, ProcessSignal, prepare};
 use crate::supervise::{ChildEvent, RunningProgram, supervise};
 
-/// Chunks that wait to be taken; a full queue slows the program down instead of filling memory.
+/// Chunks that wait to be read; a full queue slows the program down instead of filling memory.
 const QUEUE: usize = 64;
-/// Bytes read at once.
+/// Bytes read at a time.
 const CHUNK: usize = 16 * 1024;
 
 /// A program to start.
@@ -32,24 +32,24 @@ pub struct ProgramSpec {
     pub file: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// All of its environment.
+    /// Its whole environment.
     pub env: BTreeMap<String, String>,
-    /// Where it starts.
+    /// Its working folder.
     pub cwd: PathBuf,
-    /// What it reads.
+    /// Its standard input.
     pub stdin: StdinMode,
-    /// What becomes of its standard output; standard error is always kept.
+    /// Where its standard output goes; standard error is always captured.
     pub stdout: StdoutMode,
-    /// When it is ended.
+    /// When it is stopped.
     pub limits: ProgramLimits,
 }
 
-/// What a program reads.
+/// A program's standard input.
 #[derive(Debug, Clone)]
 pub enum StdinMode {
     /// Nothing.
     Null,
-    /// What this process would read.
+    /// That of this process.
     Inherit,
     /// The terminal, which is lent to it.
     Terminal,
@@ -57,23 +57,23 @@ pub enum StdinMode {
     Bytes(Vec<u8>),
 }
 
-/// What becomes of standard output.
+/// Where a program's standard output goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StdoutMode {
-    /// It goes where ours goes, byte for byte.
+    /// To our own standard output, byte for byte.
     Inherit,
-    /// It is kept, and shown to the observer.
+    /// It is captured, and passed to the observer.
     Keep,
 }
 
-/// When a program is ended.
+/// When a program is stopped.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ProgramLimits {
-    /// After so long.
+    /// After this long.
     pub time: Option<Duration>,
-    /// After so long without a word.
+    /// After this long without output.
     pub silence: Option<Duration>,
-    /// After so many bytes on one stream.
+    /// After this many bytes on one stream.
     pub output: Option<u64>,
 }
 
@@ -95,10 +95,10 @@ pub enum ExitCause {
     Signal(i32),
     /// It took too long.
     TimedOut,
-    /// It said nothing for too long.
+    /// It wrote nothing for too long.
     Silent,
-    /// It said too much.
-    TooLoud,
+    /// It wrote too much.
+    TooMuchOutput,
 }
 
 /// A program that has ended.
@@ -106,11 +106,11 @@ pub enum ExitCause {
 pub struct FinishedProgram {
     /// How it ended.
     pub how: ExitCause,
-    /// A signal that was handed on while it ran.
+    /// A signal that was forwarded to it while it ran.
     pub forwarded: Option<ProcessSignal>,
-    /// What it wrote to standard output, where that was kept.
+    /// Its standard output, if that was captured.
     pub stdout: OutputExcerpt,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: OutputExcerpt,
     /// How long it took.
     pub took: Duration,
@@ -120,19 +120,19 @@ pub struct FinishedProgram {
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramStartError {
     /// There is no such program.
-    #[error("there is no program `{0}`")]
+    #[error("the program `{0}` was not found")]
     NotFound(String),
-    /// It is there and cannot be run.
+    /// It exists but cannot be run.
     #[error("`{program}` cannot be started: {error}")]
     Refused {
         /// The program.
         program: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
 }
 
-/// The file that `word` names for a child with these variables: a path as it is, from the folder
+/// The file that `word` names for a child with these variables: a path, relative to the folder
 /// where the child starts, or a name on the child's own PATH.
 pub fn locate(
     word: &OsStr,
@@ -150,8 +150,8 @@ pub fn locate(
     sinew_catalog::find_program(&child, name).ok_or_else(missing)
 }
 
-/// A handle through which others reach the programs that are running: signals that this process
-/// received, a request that was cancelled.
+/// A handle for reaching running programs from outside: to forward a signal that this process
+/// received, or to cancel a request.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessControl(Arc<Mutex<ControlState>>);
 
@@ -163,20 +163,20 @@ struct ControlState {
 }
 
 impl ProcessControl {
-    /// Hands a signal on to every program that is running.
+    /// Forwards a signal to every running program.
     pub fn signal(&self, signal: ProcessSignal) {
         let mut reach = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         reach.last = Some(signal);
         for (_, to) in &reach.running {
             if let Err(TrySendError::Full(event)) = to.try_send(ChildEvent::Signal(signal)) {
-                // The program talks faster than it is listened to; the signal waits its turn.
+                // The program writes faster than its output is read; the signal waits in the queue.
                 let to = to.clone();
                 thread::spawn(move || to.send(event));
             }
         }
     }
 
-    /// The last signal that was handed on.
+    /// The last signal that was forwarded.
     pub fn last_signal(&self) -> Option<ProcessSignal> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).last
     }
@@ -190,7 +190,7 @@ impl ProcessControl {
     }
 }
 
-/// A program within reach, until this is dropped.
+/// A program that can be reached, until this is dropped.
 struct ControlRegistration {
     control: ProcessControl,
     number: u64,
@@ -203,7 +203,7 @@ impl Drop for ControlRegistration {
     }
 }
 
-/// Starts the program and stays with it until it has ended; `observe` sees its output as it comes.
+/// Starts the program and waits until it has ended; `observe` gets its output as it arrives.
 pub fn run(
     program: ProgramSpec,
     control: &ProcessControl,
@@ -221,7 +221,7 @@ pub fn run(
     }
     let terminal = matches!(program.stdin, StdinMode::Terminal);
     if let (StdinMode::Bytes(bytes), Some(mut stdin)) = (program.stdin, child.stdin.take()) {
-        // A program that does not read everything closes the pipe; that is its business.
+        // A program that does not read all of its input closes the pipe; that is not an error.
         thread::spawn(move || stdin.write_all(&bytes));
     }
     let group = ProcessGroup::of(&child);
@@ -253,7 +253,7 @@ fn start(program: &ProgramSpec) -> Result<Child, ProgramStartError> {
     command.spawn().map_err(|error| {
         let program = program.file.to_string_lossy().into_owned();
         match error.kind() {
-            // A script whose interpreter is missing is not found either.
+            // A script whose interpreter is missing counts as not found too.
             io::ErrorKind::NotFound => ProgramStartError::NotFound(program),
             _ => ProgramStartError::Refused { program, error },
         }

@@ -1,9 +1,9 @@
-//! What became of a run, from its exit status and the end of its standard error.
+//! The outcome of a run, from its exit status and the end of its standard error.
 //!
-//! The rules are data (`data/classify.json`), read from top to bottom: the first that fits decides.
-//! A rule fits by an exit code, or by a pattern in the text; a rule that names programs fits only
-//! them. What no rule knows is a `runtime_error`. `task_mismatch` is never guessed: only whoever gave
-//! the task can say that the command did something else.
+//! The rules are data (`data/classify.json`), read from top to bottom: the first match decides. A
+//! rule matches by an exit code or by a pattern in the text; a rule that names programs applies
+//! only to them. A failure that no rule matches is a `runtime_error`. `task_mismatch` is never
+//! guessed: only the caller, who knows the task, can say that the command did something else.
 
 use std::sync::LazyLock;
 
@@ -15,22 +15,22 @@ use crate::child::ExitCause;
 
 const RULES: &str = include_str!("../data/classify.json");
 
-/// Lines from the end that are looked at: a program says last why it failed.
+/// Lines from the end that are examined: a program writes last why it failed.
 const LINES: usize = 200;
-/// Longest line that is shown.
+/// The longest line that is shown.
 const MAX_LINE: usize = 200;
 
-/// What became of a run.
+/// The outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOutcome {
     /// It worked.
     Success,
-    /// It did not. `task_mismatch` is only ever stated, never guessed here.
+    /// It failed. `task_mismatch` is only ever reported by the caller, never guessed here.
     Failure(FailureKind),
 }
 
 impl RunOutcome {
-    /// The word itself.
+    /// The name that records use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -38,7 +38,7 @@ impl RunOutcome {
         }
     }
 
-    /// How it failed.
+    /// The kind of failure.
     pub fn failure(self) -> Option<FailureKind> {
         match self {
             Self::Success => None,
@@ -53,10 +53,10 @@ impl Serialize for RunOutcome {
     }
 }
 
-/// What a run left behind.
+/// The evidence of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureEvidence<'a> {
-    /// How it ended; `None` where the program could not be started because it is missing.
+    /// How it ended; `None` if the program is missing and was not started.
     pub how: Option<ExitCause>,
     /// The program's name, without its folder.
     pub program: &'a str,
@@ -66,16 +66,16 @@ pub struct FailureEvidence<'a> {
     pub missing: &'a [String],
 }
 
-/// What became of a run, and why it is believed.
+/// The outcome of a run, and the evidence for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RunClassification {
-    /// What became of it.
+    /// The outcome.
     pub outcome: RunOutcome,
     /// The rule that decided.
     pub rule: &'static str,
     /// The line that decided, or the first that looks like an error.
     pub line: String,
-    /// The program, module or variable that is missing, where the line names it.
+    /// The program, module or variable that is missing, if the line names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
 }
@@ -114,12 +114,12 @@ static TABLE: LazyLock<Vec<FailureRule>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A group named `key` in a pattern is what is missing.
+/// A group named `key` in a pattern captures what is missing.
 fn compiled(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(pattern).case_insensitive(true).build().ok()
 }
 
-/// Says what became of a run.
+/// Decides the outcome of a run.
 pub fn classify(evidence: &FailureEvidence<'_>) -> RunClassification {
     let found = |outcome, rule, line: &str| RunClassification {
         outcome,
@@ -129,7 +129,7 @@ pub fn classify(evidence: &FailureEvidence<'_>) -> RunClassification {
     };
     let code = match evidence.how {
         None => {
-            let line = format!("there is no program `{}`", evidence.program);
+            let line = format!("the program `{}` was not found", evidence.program);
             let key = Some(evidence.program.to_owned());
             return RunClassification {
                 key,
@@ -173,22 +173,22 @@ pub fn classify(evidence: &FailureEvidence<'_>) -> RunClassification {
     found(RunOutcome::Failure(FailureKind::RuntimeError), "other", &error_line(evidence.text))
 }
 
-/// Why we ended the program ourselves, if we did.
+/// Why sinew stopped the program, if it did.
 fn ended(how: Option<ExitCause>) -> Option<&'static str> {
     match how {
-        Some(ExitCause::TimedOut) => Some("it took too long and was ended"),
-        Some(ExitCause::Silent) => Some("it said nothing for too long and was ended"),
-        Some(ExitCause::TooLoud) => Some("it wrote too much and was ended"),
+        Some(ExitCause::TimedOut) => Some("it took too long and was stopped"),
+        Some(ExitCause::Silent) => Some("it wrote nothing for too long and was stopped"),
+        Some(ExitCause::TooMuchOutput) => Some("it wrote too much and was stopped"),
         _ => None,
     }
 }
 
-/// Words that errors start with, in the words of many programs.
+/// Words that error messages of many programs contain.
 static ERROR_WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(error|fatal|failed|failure|cannot|can't|could not|unable|denied|refused|invalid|not found|no such|panic|exception|unknown|missing)\b|^E: ").ok()
 });
 
-/// The first line that looks like an error, or else the last line there is.
+/// The first line that looks like an error, or else the last line.
 pub fn error_line(text: &str) -> String {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     let is_error = |line: &&str| ERROR_WORDS.as_ref().is_some_and(|words| words.is_match(line));

@@ -1,7 +1,7 @@
-//! Which variables a skill's configuration wants to give to a run: collected and sanitised.
+//! Which variables a skill's configuration gives to a run: collected and sanitised.
 //!
-//! A skill *declares* names; only the user's configuration supplies values. What may not be given is
-//! a record that names the skill and the variable, never the value.
+//! A skill *declares* names; only the user's configuration supplies values. A refused variable
+//! becomes a record that names the skill and the variable, never the value.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use sinew_settings::{Environment, Reason, ReasonCode, ReasonSeverity};
 use crate::env_value::EnvValue;
 use crate::secret::{self, SecretCommands};
 
-/// How variables are judged.
+/// The rules for variables.
 #[derive(Debug, Clone, Copy)]
 pub struct EnvRules<'a> {
     /// Whether a skill's own entry may set a credential that the skill declares.
@@ -22,12 +22,12 @@ pub struct EnvRules<'a> {
     pub host_credentials: &'a [String],
 }
 
-/// A skill that takes part in a run, and what the user configured for it.
+/// A skill that takes part in a run, with its configuration.
 #[derive(Debug, Clone, Copy)]
 pub struct CoveredSkill<'a> {
     /// The skill.
     pub entry: &'a CatalogEntry,
-    /// Its part of the configuration, where there is one.
+    /// Its section of the configuration, if there is one.
     pub settings: Option<&'a EntrySettings>,
 }
 
@@ -45,7 +45,7 @@ impl CoveredSkill<'_> {
         names
     }
 
-    /// How the guard looks at its variables.
+    /// Its variables as the guard judges them.
     pub fn guard_view<'a>(&'a self, declared: &'a [String], rules: &EnvRules<'a>) -> SkillEnv<'a> {
         SkillEnv {
             skill: &self.entry.name,
@@ -57,7 +57,7 @@ impl CoveredSkill<'_> {
     }
 }
 
-/// A variable that may be given.
+/// A variable that may be passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlannedVar {
     /// Its name.
@@ -68,12 +68,12 @@ pub struct PlannedVar {
     pub skill: String,
 }
 
-/// The variables of a run, and a record for each that is left out or doubted.
+/// The variables of a run, and a record for each that is refused or suspicious.
 #[derive(Debug, Clone, Default)]
 pub struct EnvPlan {
-    /// What may be given, the first skill's choice where several want one name.
+    /// The allowed variables; if several skills set one name, the first skill's value.
     pub vars: Vec<PlannedVar>,
-    /// What may not, and why.
+    /// The refused ones, and why.
     pub records: Vec<Reason>,
 }
 
@@ -103,12 +103,12 @@ impl EnvPlan {
         else {
             return;
         };
-        let wanted = self.candidates(skill, settings, environment, commands);
+        let requested = self.candidates(skill, settings, environment, commands);
         let declared = skill.declared_names();
         let judged = skill.guard_view(&declared, rules);
-        let (given, records) = env::filter_variables(&judged, &wanted);
+        let (allowed, records) = env::filter_variables(&judged, &requested);
         self.records.extend(records.iter().map(reason));
-        for (name, value) in given {
+        for (name, value) in allowed {
             let value = EnvValue::new(value);
             match self.vars.iter().find(|planned| planned.name == name) {
                 Some(first) if first.value != value => {
@@ -130,17 +130,17 @@ impl EnvPlan {
         environment: &Environment,
         commands: SecretCommands<'_>,
     ) -> BTreeMap<String, String> {
-        let mut wanted: BTreeMap<String, String> = BTreeMap::new();
+        let mut requested: BTreeMap<String, String> = BTreeMap::new();
         let pairs = settings.env.iter().map(|(name, secret)| (name.trim(), secret));
         let primary = skill.entry.primary_env.as_deref();
         let key = settings.api_key.as_ref().and_then(|key| Some((primary?, key)));
         for (name, secret) in pairs.chain(key) {
-            if wanted.keys().any(|known| known.eq_ignore_ascii_case(name)) {
+            if requested.keys().any(|known| known.eq_ignore_ascii_case(name)) {
                 continue;
             }
             match secret::resolve(secret, environment, commands) {
                 Ok(value) if !name.is_empty() && !value.expose().is_empty() => {
-                    wanted.insert(name.to_owned(), value.expose().to_owned());
+                    requested.insert(name.to_owned(), value.expose().to_owned());
                 }
                 Ok(_) => self.records.push(
                     Reason::new(ReasonCode::EnvEmpty, "it has no name or no value")
@@ -156,11 +156,11 @@ impl EnvPlan {
                 ),
             }
         }
-        wanted
+        requested
     }
 }
 
-/// A record of the guard, with its next step.
+/// The guard's record as a reason with a next step.
 pub(crate) fn reason(record: &EnvRecord) -> Reason {
     let (detail, remedy) = match record.class {
         Some(class @ (EnvRefusal::Undeclared | EnvRefusal::Unreviewed)) => (
@@ -176,7 +176,7 @@ pub(crate) fn reason(record: &EnvRecord) -> Reason {
         .remedy(remedy)
 }
 
-/// A record of what a run does not inherit: worth knowing, and nobody's mistake.
+/// The reason for a variable that a run does not inherit: worth knowing, but not a mistake.
 pub(crate) fn withheld_reason(record: &EnvRecord) -> Reason {
     let mut reason = reason(record).severity(ReasonSeverity::Info);
     let declarable = matches!(record.class, Some(EnvRefusal::Undeclared | EnvRefusal::Unreviewed));
@@ -184,11 +184,11 @@ pub(crate) fn withheld_reason(record: &EnvRecord) -> Reason {
     reason
 }
 
-/// Two skills want different values; the values stay out of it.
+/// Two skills set different values; the values are not shown.
 pub(crate) fn conflict_reason(name: &str, first: &str, second: &str) -> Reason {
     Reason::new(
         ReasonCode::EnvConflict,
-        format!("{name}: {first} and {second} want different values; that of {first} is used"),
+        format!("{name}: {first} and {second} set different values; that of {first} is used"),
     )
     .key(name)
     .skill(second)

@@ -1,4 +1,4 @@
-//! Where each variable that a skill declares would come from.
+//! Where the value of each declared variable would come from.
 
 use serde::Serialize;
 use sinew_guard::env::{self, EnvRefusal};
@@ -7,7 +7,7 @@ use sinew_settings::Environment;
 use crate::env_plan::{CoveredSkill, EnvRules};
 use crate::lease::is_set;
 
-/// Where a declared variable comes from, and what stands in its way.
+/// Where a declared variable comes from, and what blocks it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EnvState {
@@ -15,10 +15,10 @@ pub struct EnvState {
     pub name: String,
     /// Where its value comes from.
     pub from: EnvValueSource,
-    /// Whether the host's value is blank: a run keeps it, and the gate calls it missing.
+    /// Whether the host's value is blank: a run keeps it, but the gate reports it as missing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blank: bool,
-    /// The class that keeps the skill's configuration from setting it.
+    /// Why the skill's configuration may not set it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked: Option<EnvRefusal>,
 }
@@ -27,16 +27,16 @@ pub struct EnvState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EnvValueSource {
-    /// The host has it.
+    /// The host's environment.
     Host,
-    /// The configuration has it.
+    /// The configuration.
     Config,
-    /// Nobody has it.
+    /// It has no value.
     Missing,
 }
 
 impl EnvValueSource {
-    /// The word itself.
+    /// The name that records and messages use.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Host => "host",
@@ -65,7 +65,7 @@ pub fn env_states(
     declared
         .iter()
         .map(|name| {
-            // The value plays no part in whether a name may be set.
+            // Whether a name may be set does not depend on the value.
             let blocked = env::check_variable(&judged, name, "").err();
             let from = if is_set(host, name) {
                 EnvValueSource::Host

@@ -1,10 +1,10 @@
-//! Values that may be secrets, and text from which they are taken out.
+//! Values that may be secrets, and a masker that removes them from text.
 
 use std::fmt;
 
 use sinew_guard::secrets;
 
-/// A variable's value. It never shows itself; whoever needs it must say so.
+/// A variable's value. `Debug` never shows it; code that needs it must call [`EnvValue::expose`].
 #[derive(Clone, PartialEq, Eq)]
 pub struct EnvValue(String);
 
@@ -26,28 +26,28 @@ impl fmt::Debug for EnvValue {
     }
 }
 
-/// Shorter values are words such as `on` or `eu`: hiding them would hide everything.
+/// Shorter values are words such as `on` or `eu`: masking them would mask everything.
 const SHORTEST_SECRET: usize = 4;
 
-/// Takes known values, and everything that looks like a secret, out of text.
+/// Masks known values, and everything that looks like a secret, in text.
 #[derive(Clone, Default)]
 pub struct SecretMasker(Vec<String>);
 
 impl SecretMasker {
-    /// Knows these values.
+    /// A masker for these values.
     pub fn new<'a>(values: impl IntoIterator<Item = &'a EnvValue>) -> Self {
         let mut values: Vec<String> = values
             .into_iter()
             .map(|value| value.expose().trim().to_owned())
             .filter(|value| value.len() >= SHORTEST_SECRET)
             .collect();
-        // A value may hold another one; the longer goes first.
+        // A value may contain another one; the longer is masked first.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         values.dedup();
         Self(values)
     }
 
-    /// The text without them.
+    /// The text with all of them masked.
     pub fn mask(&self, text: &str) -> String {
         let mut masked = text.to_owned();
         for value in &self.0 {
@@ -58,7 +58,7 @@ impl SecretMasker {
         secrets::mask(&masked)
     }
 
-    /// Bytes of the longest value: so much around a cut may be the half of one.
+    /// The length of the longest value: this much around a cut may be half of one.
     pub(crate) fn longest(&self) -> usize {
         self.0.first().map_or(0, String::len)
     }

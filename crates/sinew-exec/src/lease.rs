@@ -1,8 +1,8 @@
 //! Leases: a run has the variables of its skills, and only while it runs.
 //!
-//! Each child gets a map of its own, so that two runs with different values for one name do not
-//! touch each other, and nothing has to be put back: a lease that is dropped, by a panic too, leaves
-//! no trace but in the children that were started with it. **Must never happen here:** the process
+//! Each child gets its own map, so that two runs with different values for one name do not affect
+//! each other, and nothing has to be restored: when a lease is dropped, even by a panic, its values
+//! remain only in the children that were started with it. **Must never happen here:** the process
 //! environment read or written.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use sinew_settings::{Environment, Reason, ReasonCode};
 use crate::env_plan::EnvPlan;
 use crate::env_value::{EnvValue, SecretMasker};
 
-/// The leases of one engine; it knows which names are out.
+/// The leases of one engine; it knows which names are leased.
 #[derive(Debug, Clone, Default)]
 pub struct EnvLeases(Arc<Mutex<BTreeMap<String, usize>>>);
 
@@ -28,7 +28,7 @@ pub struct EnvLease {
 }
 
 impl EnvLeases {
-    /// Leases what a plan gives. A name that the host has already keeps the host's value.
+    /// Leases the variables of a plan. A name that the host already has keeps the host's value.
     pub fn acquire(&self, plan: EnvPlan, host: &Environment) -> EnvLease {
         let mut records = plan.records;
         let mut vars = BTreeMap::new();
@@ -51,8 +51,8 @@ impl EnvLeases {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// The environment of a program that has no part in a run: an installer, a policy, another
-    /// agent's command. Nothing that is leased, nothing that steers programs.
+    /// The environment of a program that is not part of a run: an installer, a policy, another
+    /// agent's command. It contains nothing that is leased and nothing that controls programs.
     pub fn bystander_env(&self, host: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let active = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut vars = env::inherited_by_child(host);
@@ -67,7 +67,7 @@ impl EnvLease {
         self.vars.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Takes the values out of text.
+    /// A masker that removes the leased values from text.
     pub fn masker(&self) -> SecretMasker {
         SecretMasker::new(self.vars.values())
     }
@@ -87,7 +87,7 @@ impl Drop for EnvLease {
     }
 }
 
-/// Whether the host has a variable, blank or not. Windows does not tell upper from lower case.
+/// Whether the host has a variable, blank or not. Windows ignores case.
 pub(crate) fn is_set(host: &Environment, name: &str) -> bool {
     match host.os.as_str() {
         "win32" => host.vars.keys().any(|known| known.eq_ignore_ascii_case(name)),
@@ -96,7 +96,7 @@ pub(crate) fn is_set(host: &Environment, name: &str) -> bool {
 }
 
 pub(crate) fn externally_set(name: &str, skill: &str) -> Reason {
-    Reason::new(ReasonCode::EnvExternallySet, format!("{name} is set already; that value is used"))
+    Reason::new(ReasonCode::EnvExternallySet, format!("{name} is already set; that value is used"))
         .key(name)
         .skill(skill)
         .remedy(format!("unset {name} to use the configured value"))

@@ -1,8 +1,8 @@
-//! Variables written into an environment that is shared: applied, counted, and put back.
+//! Variables written into a shared environment: applied, counted, and restored.
 //!
-//! For hosts that have a table of variables for their agents. What was absent before is absent after
-//! the last release, also on a panic. The environment of the process itself
-//! is no target: changing it under running threads is unsound.
+//! For hosts that keep a table of variables for their agents. A name that was absent before is
+//! absent again after the last release, even after a panic. The environment of the process itself
+//! cannot be a target: changing it while threads run is unsound.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,13 +13,13 @@ use crate::env_plan::{EnvPlan, conflict_reason};
 use crate::env_value::EnvValue;
 use crate::lease::externally_set;
 
-/// A place where variables are written.
+/// An environment that variables are written into.
 pub trait EnvTarget {
     /// The value of a name.
     fn get(&self, name: &str) -> Option<String>;
-    /// Gives a name a value.
+    /// Sets a name to a value.
     fn set(&mut self, name: &str, value: &str);
-    /// Takes a name away.
+    /// Removes a name.
     fn remove(&mut self, name: &str);
 }
 
@@ -37,7 +37,7 @@ impl EnvTarget for BTreeMap<String, String> {
     }
 }
 
-/// What is known of one name. Nothing stood there before: a name that has a value keeps it.
+/// One applied name. It was absent before: a name that has a value keeps it.
 #[derive(Debug)]
 struct LedgerEntry {
     value: EnvValue,
@@ -62,7 +62,7 @@ impl<T: EnvTarget> Clone for EnvLedger<T> {
     }
 }
 
-/// Variables that stand in the target until this is released or dropped.
+/// Variables that are in the target until this is released or dropped.
 #[derive(Debug)]
 pub struct AppliedEnv<T: EnvTarget> {
     ledger: EnvLedger<T>,
@@ -81,7 +81,7 @@ impl<T: EnvTarget> EnvLedger<T> {
         })))
     }
 
-    /// Applies what a plan gives.
+    /// Applies the variables of a plan.
     pub fn acquire(&self, plan: EnvPlan) -> AppliedEnv<T> {
         let mut records = plan.records;
         let mut names = Vec::new();
@@ -116,17 +116,17 @@ impl<T: EnvTarget> EnvLedger<T> {
         self.book().lines.keys().cloned().collect()
     }
 
-    /// Looks at the target, or changes it.
+    /// Gives access to the target.
     pub fn with_target<R>(&self, with: impl FnOnce(&mut T) -> R) -> R {
         with(&mut self.book().target)
     }
 
-    /// What was worth knowing about releases since the last call.
+    /// Records of releases since the last call.
     pub fn take_records(&self) -> Vec<Reason> {
         std::mem::take(&mut self.book().records)
     }
 
-    /// A panic elsewhere leaves the book as it was: each change to it is whole.
+    /// A panic elsewhere leaves the state consistent: each change to it is complete.
     fn book(&self) -> MutexGuard<'_, LedgerState<T>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -152,7 +152,7 @@ impl<T: EnvTarget> AppliedEnv<T> {
                 records.push(
                     Reason::new(
                         ReasonCode::EnvChangedExternally,
-                        format!("{name} was changed by somebody else and is left alone"),
+                        format!("{name} was changed by another program and is left alone"),
                     )
                     .key(name.as_str())
                     .skill(line.owner.as_str()),

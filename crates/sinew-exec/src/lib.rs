@@ -1,9 +1,10 @@
 //! Running programs for skills: the only crate that starts one.
 //!
-//! - [`EnvPlan`] collects and sanitises the variables that the user configured for a skill; [`EnvLeases`]
-//!   hand them to one run, and [`EnvLedger`] writes them into a host's own table and puts that back.
-//! - [`child`] starts a program from an argument vector, with an explicit environment, in a group of
-//!   its own, under limits; [`run`] adds the one retry; [`classify`] says what became of it.
+//! - [`EnvPlan`] collects and sanitises the variables that the user configured for a skill;
+//!   [`EnvLeases`] pass them to one run, and [`EnvLedger`] writes them into a host's own table and
+//!   restores it.
+//! - [`child`] starts a program from an argument vector, with an explicit environment, in its own
+//!   process group, under limits; [`run`] adds the one retry; [`classify`] decides how it ended.
 //! - [`install`] runs installers and downloads, and asks the operator's policy first.
 //!
 //! ```

@@ -1,10 +1,10 @@
-//! What is kept of a program's output: its beginning and its end, as plain text.
+//! An excerpt of a program's output: its beginning and its end, as plain text.
 
 use std::collections::VecDeque;
 
 use crate::env_value::SecretMasker;
 
-/// Bytes kept of each end of a stream: the first error and the last words.
+/// Bytes captured of each end of a stream: the first error and the last lines.
 pub const KEPT_BYTES: usize = 64 * 1024;
 
 /// A stream's beginning and end.
@@ -26,7 +26,7 @@ impl OutputExcerpt {
         self.tail.drain(..over);
     }
 
-    /// Bytes that came, kept or not.
+    /// All bytes that were written, captured or not.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -36,14 +36,14 @@ impl OutputExcerpt {
         self.total - self.head.len() as u64 - self.tail.len() as u64
     }
 
-    /// Every byte, where none was left out.
+    /// Every byte, if none was left out.
     pub(crate) fn complete_bytes(&self) -> Option<Vec<u8>> {
         let all = || self.head.iter().chain(&self.tail).copied().collect();
         (self.dropped() == 0).then(all)
     }
 
-    /// The text without escapes, controls and secrets. Around a cut some more is left out, because a
-    /// secret cut in half is not recognised.
+    /// The text without escapes, controls and secrets. Some more is left out around the cut,
+    /// because half of a secret would not be recognised.
     pub fn text(&self, masker: &SecretMasker) -> String {
         let mut tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.dropped() == 0 {
@@ -60,8 +60,8 @@ impl OutputExcerpt {
     }
 }
 
-/// Text as it would be read: without escape sequences and controls, and of a line that a progress
-/// bar wrote over and over only what was left in the end.
+/// Text as a person would see it: without escape sequences and controls, and with only the final
+/// state of a line that a progress bar rewrote.
 pub fn plain_text(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -87,7 +87,7 @@ pub fn plain_text(text: &str) -> String {
 fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     match chars.next() {
         Some('[') => skip_control_sequence(chars),
-        // Titles and links: up to a bell, or to the escape that starts the terminator.
+        // Titles and links end at a bell, or at the escape that starts the terminator.
         Some(']' | 'P' | '_' | '^') => {
             while let Some(c) = chars.next() {
                 if c == '\u{7}' {

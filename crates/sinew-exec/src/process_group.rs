@@ -1,13 +1,12 @@
 //! Process groups: a program and everything it started end together.
 //!
-//! The leader is waited for without being reaped, so that its number cannot belong to somebody else
-//! while the group is still being signalled. A program that leaves the group (a daemon) is out of
-//! reach.
+//! The leader is waited for without being reaped, so that its pid cannot be reused while the group
+//! is still being signalled. A program that leaves the group (a daemon) cannot be reached.
 
 use std::io;
 use std::process::{Child, Command};
 
-/// A signal that is handed on to a group.
+/// A signal that is forwarded to a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProcessSignal {
     /// Ctrl-C.
@@ -18,18 +17,18 @@ pub enum ProcessSignal {
     Hangup,
     /// Ctrl-\.
     Quit,
-    /// The end, whatever the program thinks of it.
+    /// A kill that the program cannot ignore.
     Kill,
 }
 
-/// What a leader did.
+/// What happened to a leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LeaderEvent {
     /// It ended and waits to be reaped.
     Ended,
     /// It was stopped, as by Ctrl-Z.
     Stopped,
-    /// It was stopped because it used a terminal that was not its own yet.
+    /// It was stopped because it used a terminal that was not yet lent to it.
     WantsTerminal,
 }
 
@@ -43,11 +42,11 @@ mod imp {
 
     use super::{Child, Command, LeaderEvent, ProcessSignal, io};
 
-    /// A group, by its leader.
+    /// A process group, identified by its leader.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct ProcessGroup(pub(crate) Pid);
 
-    /// Makes the child the leader of a group of its own.
+    /// Makes the child the leader of its own group.
     pub(crate) fn prepare(command: &mut Command) {
         command.process_group(0);
     }
@@ -57,7 +56,7 @@ mod imp {
             Self(Pid::from_child(child))
         }
 
-        /// Signals every process of the group; one that is gone already is no trouble.
+        /// Signals every process of the group; processes that have already ended are ignored.
         pub(crate) fn signal(self, signal: ProcessSignal) {
             let signal = match signal {
                 ProcessSignal::Interrupt => process::Signal::INT,
@@ -69,13 +68,13 @@ mod imp {
             let _ = process::kill_process_group(self.0, signal);
         }
 
-        /// Waits until the leader ends or stops, and leaves it to be reaped.
+        /// Waits until the leader ends or stops, without reaping it.
         pub(crate) fn wait_for_leader(self) -> io::Result<LeaderEvent> {
             let options = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
             loop {
                 match process::waitid(WaitId::Pid(self.0), options) {
                     Ok(Some(status)) if status.stopped() => {
-                        // Taken note of, or the same stop would be reported for ever.
+                        // Consume the event, or the same stop would be reported for ever.
                         process::waitid(WaitId::Pid(self.0), WaitIdOptions::STOPPED)?;
                         let terminal = [process::Signal::TTIN, process::Signal::TTOU];
                         let by = status.stopping_signal();
@@ -93,12 +92,12 @@ mod imp {
     }
 }
 
-/// Windows has no groups of this kind; the system's own tool ends a program with its children.
+/// Windows has no such groups; the system's own tool ends a program with its children.
 #[cfg(not(unix))]
 mod imp {
     use super::{Child, Command, LeaderEvent, ProcessSignal, io};
 
-    /// A program and its children, by its number.
+    /// A program and its children, identified by the pid.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct ProcessGroup(u32);
 
@@ -114,7 +113,7 @@ mod imp {
             let _ = Command::new("taskkill").args(["/PID", &number, "/T", "/F"]).output();
         }
 
-        /// Nobody can wait for a number here; whoever supervises asks the child now and then.
+        /// Waiting by pid is not possible here; the supervisor polls the child instead.
         pub(crate) fn wait_for_leader(self) -> io::Result<LeaderEvent> {
             Err(io::ErrorKind::Unsupported.into())
         }

@@ -1,4 +1,4 @@
-//! Running a command for a skill: its environment, the one retry, and what became of it.
+//! Running a command for a skill: its environment, the one retry, and the result.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -24,20 +24,20 @@ use crate::process_group::ProcessSignal;
 /// How long to wait before the one retry of an [`FailureKind::ApiError`].
 pub const RETRY_AFTER: Duration = Duration::from_secs(3);
 
-/// The environment of a run, and what the host has that the run does not get.
+/// The environment of a run, and the host's variables that it does not get.
 #[derive(Debug)]
 pub struct RunEnv {
     /// Every variable of the child.
     pub vars: BTreeMap<String, String>,
-    /// What was kept back.
+    /// Variables that are not passed on, and why.
     pub withheld: Vec<Reason>,
     /// Declared variables that have no value.
     pub missing: Vec<String>,
 }
 
 impl RunEnv {
-    /// What a run for `skill` gets: of the host what the guard lets through, of the lease
-    /// everything, and programs that were installed for the skill after those of PATH.
+    /// The environment of a run for `skill`: the host's variables that the guard allows, all
+    /// variables of the lease, and a PATH with the programs installed for the skill at its end.
     pub fn of(
         skill: &CoveredSkill<'_>,
         lease: &EnvLease,
@@ -61,7 +61,8 @@ impl RunEnv {
     }
 }
 
-/// PATH with the folders of installed tools behind it: they never hide a program of the system.
+/// PATH followed by the folders of installed tools, so that they never hide a program of the
+/// system.
 fn extended_path(host: &Environment, key: &str) -> Option<String> {
     let path = host.vars.get("PATH").map(String::as_str).unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(path).collect();
@@ -83,19 +84,19 @@ fn extended_path(host: &Environment, key: &str) -> Option<String> {
 pub struct RunRequest<'a, 'r> {
     /// The command and its arguments.
     pub argv: &'a [OsString],
-    /// Where it starts.
+    /// Its working folder.
     pub cwd: &'a Path,
     /// How long it may take.
     pub timeout: Option<Duration>,
-    /// What it reads.
+    /// Its standard input.
     pub stdin: StdinMode,
-    /// What becomes of its standard output.
+    /// Where its standard output goes.
     pub stdout: StdoutMode,
-    /// Whether and how an [`FailureKind::ApiError`] is tried again.
+    /// Whether and how a command is run again after an [`FailureKind::ApiError`].
     pub retry: RetryPolicy<'r>,
 }
 
-/// Whether a run is tried again.
+/// Whether a command is run again.
 pub enum RetryPolicy<'a> {
     /// Never.
     Never,
@@ -103,25 +104,25 @@ pub enum RetryPolicy<'a> {
     Once {
         /// How long to wait.
         after: Duration,
-        /// Puts the input back; `false` where that cannot be done.
+        /// Rewinds the input; `false` if that is not possible.
         rewind: &'a mut dyn FnMut() -> bool,
     },
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunReport {
-    /// What became of it.
+    /// Success, or the kind of failure.
     pub outcome: RunOutcome,
     /// The rule that decided.
     pub rule: &'static str,
     /// The line that decided, without secrets.
     pub detail: String,
-    /// The program, module or variable that is missing, where that is known.
+    /// The program, module or variable that is missing, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// The exit code, where it has one.
+    /// The exit code, if it has one.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -130,14 +131,15 @@ pub struct RunReport {
     pub attempts: u32,
     /// How long all of it took.
     pub duration_ms: u64,
-    /// Somebody ended it; that says nothing about the skill.
+    /// Whether it was interrupted, which says nothing about the skill.
     pub interrupted: bool,
-    /// Why it was not tried again, where it would have been.
+    /// Why it was not run again, if it would have been.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_retried: Option<&'static str>,
 }
 
-/// Runs the command; `observe` sees its standard error, and its standard output where that is kept.
+/// Runs the command; `observe` gets its standard error, and its standard output if that is
+/// captured.
 pub fn run(
     mut request: RunRequest<'_, '_>,
     env: &RunEnv,
@@ -187,7 +189,7 @@ pub fn run(
     })
 }
 
-/// One start. A program that is missing is an outcome; one that cannot be started is an error.
+/// One attempt. A missing program is an outcome; one that cannot be started is an error.
 fn attempt(
     request: &RunRequest<'_, '_>,
     env: &RunEnv,
@@ -217,7 +219,7 @@ fn attempt(
     };
     let how = ended.as_ref().map(|ended| ended.how);
     let text = match &ended {
-        // Most runs work, and then nobody reads this.
+        // Most runs succeed, and then this text is not needed.
         Some(ended) if ended.how != ExitCause::Exit(0) => ended.stderr.text(masker),
         _ => String::new(),
     };
@@ -225,7 +227,7 @@ fn attempt(
     Ok((ended, classify(&evidence)))
 }
 
-/// Ctrl-C reaches a child that holds the terminal without passing us.
+/// Ctrl-C goes directly to a child that holds the terminal, not through us.
 const SIGINT: i32 = 2;
 
 fn was_interrupted(ended: Option<&FinishedProgram>, control: &ProcessControl) -> bool {
@@ -237,10 +239,10 @@ fn was_interrupted(ended: Option<&FinishedProgram>, control: &ProcessControl) ->
         || control.last_signal().is_some()
 }
 
-/// How often a wait looks up whether it is still wanted.
+/// How often a wait checks whether it was interrupted.
 const STEP: Duration = Duration::from_millis(50);
 
-/// Waits, unless somebody ends it.
+/// Waits, unless it is interrupted.
 fn wait(time: Duration, control: &ProcessControl) -> bool {
     let until = Instant::now() + time;
     loop {

@@ -1,7 +1,7 @@
-//! Secrets that are kept elsewhere: in a variable, in a file, or behind a command.
+//! Secrets stored elsewhere: in a variable, in a file, or behind a command.
 //!
-//! A command is split at blanks and started without a shell; whoever needs more writes a script. What
-//! went wrong is said without the value, and without what the command printed.
+//! A command is split at blanks and started without a shell; for anything more, use a script. Error
+//! messages contain neither the value nor the output of the command.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -19,15 +19,15 @@ use crate::lease::EnvLeases;
 
 /// A longer secret is a file that was named by mistake.
 const MAX_SECRET: u64 = 64 * 1024;
-/// Password managers that wait for a finger on a key are slow, but not this slow.
+/// Password managers that wait for a touch are slow, but not this slow.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Whether commands are run to find a secret.
+/// Whether commands are run to get a secret.
 #[derive(Debug, Clone, Copy)]
 pub enum SecretCommands<'a> {
     /// Yes, without the variables that are leased.
     Run(&'a EnvLeases),
-    /// No: whoever asks cannot wait.
+    /// No: the caller cannot wait.
     Skip,
 }
 
@@ -48,7 +48,7 @@ pub fn resolve(
             "exec" | "command" => match commands {
                 SecretCommands::Run(leases) => from_command(id, env, leases),
                 SecretCommands::Skip => {
-                    Err("it is kept behind a command, which is not run here".into())
+                    Err("it comes from a command, which is not run here".into())
                 }
             },
             other => Err(format!("{other} is not a source of secrets")),
@@ -75,7 +75,7 @@ fn from_file(id: &str, env: &Environment) -> Result<EnvValue, String> {
 fn from_command(id: &str, env: &Environment, leases: &EnvLeases) -> Result<EnvValue, String> {
     let mut words = id.split_whitespace().map(OsString::from);
     let name = words.next().ok_or("the command is empty")?;
-    let shown = name.to_string_lossy().into_owned();
+    let command = name.to_string_lossy().into_owned();
     let vars = leases.bystander_env(&env.vars);
     let program = ProgramSpec {
         file: child::locate(&name, &vars, &env.home, env).map_err(|error| error.to_string())?,
@@ -95,19 +95,20 @@ fn from_command(id: &str, env: &Environment, leases: &EnvLeases) -> Result<EnvVa
     match ended.how {
         ExitCause::Exit(0) => {}
         ExitCause::Exit(code) => {
-            return Err(format!("the command {shown} failed with code {code}"));
+            return Err(format!("the command {command} failed with code {code}"));
         }
         ExitCause::TimedOut => {
-            return Err(format!("the command {shown} took longer than {COMMAND_TIMEOUT:?}"));
+            return Err(format!("the command {command} took longer than {COMMAND_TIMEOUT:?}"));
         }
-        _ => return Err(format!("the command {shown} did not end by itself")),
+        _ => return Err(format!("the command {command} was stopped")),
     }
     let bytes = ended.stdout.complete_bytes().unwrap_or_default();
-    let text = String::from_utf8(bytes).map_err(|_| format!("{shown} printed something else"))?;
-    filled(&text).ok_or_else(|| format!("the command {shown} printed nothing"))
+    let text =
+        String::from_utf8(bytes).map_err(|_| format!("{command} did not print UTF-8 text"))?;
+    filled(&text).ok_or_else(|| format!("the command {command} printed nothing"))
 }
 
-/// The text without the line end that editors and commands put behind it.
+/// The text without the trailing line end that editors and commands add.
 fn filled(text: &str) -> Option<EnvValue> {
     let value = text.trim_end_matches(['\r', '\n']);
     (!value.trim().is_empty()).then(|| EnvValue::new(value))

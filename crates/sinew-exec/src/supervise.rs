@@ -1,4 +1,4 @@
-//! Staying with a program until it has ended: one loop over its output, its state, signals and time.
+//! Supervising a program until it has ended: one loop over its output, its state, signals and time.
 
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -10,15 +10,16 @@ use crate::process_group::{LeaderEvent, ProcessGroup, ProcessSignal};
 #[cfg(unix)]
 use crate::terminal::TerminalLoan;
 
-/// How long a program that was asked to end may take before it is made to.
+/// How long a program may take to end by itself before it is killed.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long output is still taken from children that outlive their leader.
+/// How long output is still read from children that outlive their leader.
 const LINGER: Duration = Duration::from_millis(250);
-/// How long to wait when nothing is due; where nobody can wait for a child, it is asked that often.
+/// How long to wait if nothing is due; where the system cannot wait for a child, it is polled this
+/// often.
 const IDLE: Duration =
     if cfg!(unix) { Duration::from_secs(3600) } else { Duration::from_millis(20) };
 
-/// What can happen.
+/// What can happen while a program runs.
 #[derive(Debug)]
 pub(crate) enum ChildEvent {
     Chunk(OutputStream, Vec<u8>),
@@ -27,7 +28,8 @@ pub(crate) enum ChildEvent {
     Signal(ProcessSignal),
 }
 
-/// A program that runs. Dropped before it has ended, by a panic or an error, it is made to end.
+/// A running program. If this is dropped before the program has ended, by a panic or an error, the
+/// program is killed.
 #[derive(Debug)]
 pub(crate) struct RunningProgram {
     child: Child,
@@ -57,7 +59,7 @@ impl RunningProgram {
         }
     }
 
-    /// It used the terminal in the moment before it was lent; now it may.
+    /// It used the terminal just before it was lent; now it may use it.
     fn wants_terminal(&self) {
         #[cfg(unix)]
         if let Some(lent) = &self.lent {
@@ -65,7 +67,7 @@ impl RunningProgram {
         }
     }
 
-    /// Whether it has ended, where it is not being waited for.
+    /// Whether it has ended, where the system cannot wait for it.
     fn has_ended(&mut self) -> bool {
         !cfg!(unix) && self.child.try_wait().is_ok_and(|status| status.is_some())
     }
@@ -85,7 +87,7 @@ impl Drop for RunningProgram {
     }
 }
 
-/// Why and since when a program is being ended.
+/// Why and since when a program is being stopped.
 struct ProgramEnding {
     how: ExitCause,
     kill_at: Instant,
@@ -135,8 +137,8 @@ pub(crate) fn supervise(
         match events.recv_timeout(wait) {
             Ok(ChildEvent::Chunk(stream, bytes)) => {
                 heard = Instant::now();
-                let kept = if stream == OutputStream::Out { &mut stdout } else { &mut stderr };
-                kept.push(&bytes);
+                let excerpt = if stream == OutputStream::Out { &mut stdout } else { &mut stderr };
+                excerpt.push(&bytes);
                 observe(stream, &bytes);
             }
             Ok(ChildEvent::Closed) => open -= 1,
@@ -156,7 +158,7 @@ pub(crate) fn supervise(
         }
     }
     if ending.is_some() {
-        // Children that ignored the first request, before the leader's number is given back.
+        // Kills children that ignored the first request, before the leader's pid is released.
         running.group.signal(ProcessSignal::Kill);
     }
     let took = started.elapsed();
@@ -176,13 +178,13 @@ fn exceeded(
     } else if limits.silence.is_some_and(|limit| silent >= limit) {
         Some(ExitCause::Silent)
     } else if limits.output.is_some_and(|limit| bytes > limit) {
-        Some(ExitCause::TooLoud)
+        Some(ExitCause::TooMuchOutput)
     } else {
         None
     }
 }
 
-/// Numbers from this on mean "ended by a signal" where the system only has numbers.
+/// The exit code used where the system does not report how the program ended.
 const UNKNOWN: i32 = 255;
 
 fn how(status: Option<ExitStatus>) -> ExitCause {

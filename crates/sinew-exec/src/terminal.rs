@@ -1,7 +1,7 @@
 //! Lending the terminal to a child, as a shell does.
 //!
-//! A child in a group of its own may neither read from the terminal nor be reached by Ctrl-C unless
-//! its group is the terminal's foreground group. Whoever lends the terminal takes it back, also when
+//! A child in its own process group can neither read from the terminal nor be reached by Ctrl-C
+//! unless its group is the terminal's foreground group. The lender takes the terminal back, even if
 //! the child is only stopped.
 
 #[cfg(unix)]
@@ -25,7 +25,7 @@ mod unix {
     }
 
     impl TerminalLoan {
-        /// Lends the terminal of standard input, if we hold it ourselves.
+        /// Lends the terminal of standard input, if this process holds it.
         pub(crate) fn lend(group: ProcessGroup) -> Option<Self> {
             let owner = tcgetpgrp(io::stdin()).ok()?;
             if owner != process::getpgrp() {
@@ -36,13 +36,14 @@ mod unix {
             Some(lent)
         }
 
-        /// Makes its group the terminal's, and lets it go on if it was stopped for want of that.
+        /// Makes the child's group the foreground group, and resumes it if it was stopped while
+        /// waiting for that.
         pub(crate) fn hand_over(&self) {
             set_foreground(self.to);
             let _ = process::kill_process_group(self.to, process::Signal::CONT);
         }
 
-        /// The child was stopped: we stop as well, so that the shell takes over, and go on together
+        /// The child was stopped: stop as well, so that the shell takes over, and resume together
         /// with it.
         pub(crate) fn stop_together(&self) {
             set_foreground(self.owner);

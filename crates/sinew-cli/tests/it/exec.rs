@@ -51,7 +51,10 @@ fn what_became_of_it_is_told_on_standard_error() {
     );
     assert!(shown.contains("err| hint: check the credentials: `sinew info demo`"), "{shown}");
     let shown = sinew(&machine, &["exec", "demo", "--", "nosuchprogram", "-x"]);
-    assert!(shown.contains("dependency_missing: there is no program `nosuchprogram`"), "{shown}");
+    assert!(
+        shown.contains("dependency_missing: the program `nosuchprogram` was not found"),
+        "{shown}"
+    );
     assert!(shown.ends_with("exit 127"), "{shown}");
     let output = command(&machine, &["exec", "demo", "--json", "--", "/bin/sh", "-c", "exit 3"])
         .env("OPENAI_API_KEY", "canary")

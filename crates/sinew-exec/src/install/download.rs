@@ -1,4 +1,4 @@
-//! Downloads: fetched, checked, unpacked beside their place, and moved there at once.
+//! Downloads: fetched, checked, unpacked beside their target, and moved there in one step.
 
 use std::fs::{self, File};
 use std::io::{Seek as _, SeekFrom};
@@ -16,7 +16,7 @@ use sinew_settings::{Environment, Reason, ReasonCode};
 use super::fetch::FileFetcher;
 use super::{InstallResult, lock, work_folder};
 
-/// What a download is for.
+/// A download for a skill.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolDownload<'a> {
     /// The installer's name within the skill.
@@ -25,9 +25,9 @@ pub struct ToolDownload<'a> {
     pub key: &'a str,
     /// What is fetched.
     pub download: &'a DownloadSpec,
-    /// Programs that it brings; nothing else becomes executable.
+    /// Programs that it provides; nothing else becomes executable.
     pub bins: &'a [String],
-    /// What people see as the vector.
+    /// The vector that users see.
     pub argv: &'a [String],
 }
 
@@ -72,11 +72,11 @@ fn fetch_and_place(
         Some(expected) if *expected != fetched.sha256 => {
             let detail = format!("expected sha256 {expected}, found {}", fetched.sha256);
             return Err(Reason::new(ReasonCode::DownloadDigestMismatch, detail)
-                .remedy("do not use it; tell the skill's author"));
+                .remedy("do not use it; report it to the skill's author"));
         }
         Some(_) => {}
         None => warnings
-            .push(format!("nobody vouches for the content; its sha256 is {}", fetched.sha256)),
+            .push(format!("the content cannot be verified; its sha256 is {}", fetched.sha256)),
     }
     file.seek(SeekFrom::Start(0)).map_err(io_failed)?;
     let stage = StagedTree::begin(&target.parent).map_err(io_failed)?;
@@ -91,7 +91,10 @@ fn fetch_and_place(
                 .unpack_from(&mut file, fetched.length, format, &limits, &mode)
                 .map_err(unsafe_archive)?;
             if unpacked.vanished > 0 {
-                warnings.push(format!("{} files lost their whole name", unpacked.vanished));
+                warnings.push(format!(
+                    "{} files were skipped: stripping left no name",
+                    unpacked.vanished
+                ));
             }
             format!("{} files", unpacked.files)
         }
@@ -107,13 +110,13 @@ fn fetch_and_place(
     Ok(DownloadSummary { message: format!("{placed} in {}", place.display()), warnings })
 }
 
-/// A file that is gone when it is closed, also if we are killed: it has no name.
+/// A temporary file without a name: it is gone when it is closed, even if this process is killed.
 fn temporary(env: &Environment) -> Result<File, Reason> {
     let folder = work_folder(env).map_err(io_failed)?;
     tempfile::tempfile_in(folder).map_err(io_failed)
 }
 
-/// The kind of archive, by what the skill says or by the name; `None` for a plain file.
+/// The archive format, by what the skill says or by the file name; `None` for a plain file.
 fn format(download: &DownloadSpec) -> Result<Option<ArchiveFormat>, Reason> {
     let by_ending = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -132,9 +135,9 @@ fn format(download: &DownloadSpec) -> Result<Option<ArchiveFormat>, Reason> {
     }
     let name = file_name(&download.url);
     let found = by_ending(download.archive.as_deref().unwrap_or(&name));
-    let asked = download.extract == Some(true) || download.archive.is_some();
-    if found.is_none() && asked {
-        let detail = "it is to be unpacked, and it is neither tar.gz nor tar.bz2 nor zip";
+    let must_unpack = download.extract == Some(true) || download.archive.is_some();
+    if found.is_none() && must_unpack {
+        let detail = "it should be unpacked, but it is neither tar.gz nor tar.bz2 nor zip";
         return Err(Reason::new(ReasonCode::ArchiveUnknown, detail)
             .remedy("correct `archive` in the skill's `install` entry"));
     }
@@ -146,14 +149,14 @@ fn is_program(path: &str, bin: &str) -> bool {
     name == bin || name.strip_suffix(".exe") == Some(bin)
 }
 
-/// Where a download goes: a folder below the skill's own.
+/// The target of a download: a folder below the skill's own.
 struct DownloadTarget {
     parent: PathBuf,
     name: String,
 }
 
 impl DownloadTarget {
-    /// Checked as text, and again on the disk: no folder on the way may be a link.
+    /// Checked as text, and again on the disk: no folder on the path may be a link.
     fn of(env: &Environment, key: &str, wanted: Option<&str>) -> Result<Self, Reason> {
         let root = tools::tools_root(env);
         let own = tools::skill_tools_folder(env, key);
@@ -209,9 +212,12 @@ fn inside(own: &Path, wanted: &str) -> Result<Vec<String>, Reason> {
 }
 
 fn escape(path: &Path) -> Reason {
-    let shown: String = path.to_string_lossy().chars().filter(|c| !c.is_control()).collect();
-    Reason::new(ReasonCode::TargetEscape, format!("{shown} is outside the skill's folder of tools"))
-        .remedy("correct `targetDir` in the skill's `install` entry")
+    let printable: String = path.to_string_lossy().chars().filter(|c| !c.is_control()).collect();
+    Reason::new(
+        ReasonCode::TargetEscape,
+        format!("{printable} is outside the skill's folder of tools"),
+    )
+    .remedy("correct `targetDir` in the skill's `install` entry")
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
@@ -236,5 +242,5 @@ fn unsafe_archive(error: StagingError) -> Reason {
         },
     };
     Reason::new(code, format!("the archive is refused: {error}"))
-        .remedy("nothing was unpacked; tell the skill's author")
+        .remedy("nothing was unpacked; report it to the skill's author")
 }

@@ -1,9 +1,9 @@
-//! Fetching one file over HTTPS from an address that was checked.
+//! Fetching one file over HTTPS from a checked address.
 //!
-//! The name is resolved once per request, every address is checked, and the connection goes to what
-//! was checked: a name that resolves to something else a moment later changes nothing. Redirects
-//! are followed by hand and pass the same check. Proxies are not used, because behind one nobody
-//! can say where a connection goes.
+//! The name is resolved once per request, every address is checked, and the connection goes to a
+//! checked address: a name that resolves differently a moment later changes nothing. Redirects are
+//! followed manually and pass the same check. Proxies are not used, because behind a proxy the
+//! destination of a connection cannot be checked.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write};
@@ -20,11 +20,11 @@ use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use url::Url;
 
-/// Largest download: a compiler or a speech model, not a disk image.
+/// The largest download: a compiler or a speech model, not a disk image.
 pub const MAX_DOWNLOAD: u64 = 256 * 1024 * 1024;
 /// Redirects that are followed; a release behind a mirror needs two or three.
 const MAX_REDIRECTS: usize = 5;
-/// A server that does not even answer.
+/// How long to wait for a server that does not respond.
 const CONNECT: Duration = Duration::from_secs(30);
 
 /// Fetches files.
@@ -32,13 +32,13 @@ const CONNECT: Duration = Duration::from_secs(30);
 pub struct FileFetcher {
     /// Hosts (`name` or `name:port`) whose addresses need not be public.
     pub allow: Vec<String>,
-    /// Who vouches for servers, in PEM; the usual authorities where absent.
+    /// Certificate authorities to trust, in PEM; the usual ones if absent.
     pub authorities: Option<Vec<u8>>,
-    /// How names become addresses.
+    /// How host names are resolved.
     pub names: NameResolution,
-    /// Bytes that are taken.
+    /// The maximum number of bytes.
     pub max: u64,
-    /// How long all of it may take.
+    /// How long the whole download may take.
     pub timeout: Duration,
 }
 
@@ -54,10 +54,10 @@ impl Default for FileFetcher {
     }
 }
 
-/// How names become addresses.
+/// How host names are resolved.
 #[derive(Debug, Clone)]
 pub enum NameResolution {
-    /// As the system does it.
+    /// By the system.
     System,
     /// By this table alone.
     Fixed(Arc<BTreeMap<String, IpAddr>>),
@@ -66,15 +66,15 @@ pub enum NameResolution {
 /// A file that was fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedFile {
-    /// Its bytes.
+    /// Its size in bytes.
     pub length: u64,
     /// Their digest, in lower case.
     pub sha256: String,
 }
 
 impl FileFetcher {
-    /// Fetches `url` into `into`. Plain http is followed only where a digest will be checked;
-    /// `progress` is told how many bytes there are of how many, where that is known.
+    /// Fetches `url` into `into`. Plain http is allowed only if a digest will be checked;
+    /// `progress` is called with the bytes so far, and the total if known.
     pub fn fetch(
         &self,
         url: &Url,
@@ -140,7 +140,7 @@ impl FileFetcher {
         let (mut digest, mut length) = (Sha256::new(), 0);
         let mut chunk = vec![0; 64 * 1024];
         let broken = |error: io::Error| {
-            Reason::new(ReasonCode::InstallFailed, format!("the download broke off: {error}"))
+            Reason::new(ReasonCode::InstallFailed, format!("the download was interrupted: {error}"))
                 .remedy("try again")
         };
         loop {
@@ -172,7 +172,7 @@ impl FileFetcher {
     }
 }
 
-/// Who vouches for servers: those in a PEM file, or the usual authorities.
+/// The trusted authorities: those in a PEM file, or the usual ones.
 pub fn authorities(pem: Option<&[u8]>) -> Result<RootCerts, Reason> {
     match pem {
         Some(pem) => Ok(RootCerts::Specific(Arc::new(certificates(pem)?))),
@@ -188,7 +188,7 @@ fn certificates(pem: &[u8]) -> Result<Vec<Certificate<'static>>, Reason> {
         })
         .collect();
     if found.is_empty() {
-        let detail = "the file of trusted authorities holds no certificate";
+        let detail = "the file of trusted authorities contains no certificate";
         return Err(Reason::new(ReasonCode::InstallFailed, detail).remedy("check SSL_CERT_FILE"));
     }
     Ok(found)
@@ -203,7 +203,7 @@ fn redirected(from: &Url, answer: &ureq::http::Response<ureq::Body>) -> Result<U
     let to = to.and_then(|to| from.join(to).ok());
     let usable = |url: &Url| matches!(url.scheme(), "http" | "https") && url.username().is_empty();
     to.filter(usable).ok_or_else(|| {
-        let detail = format!("{} redirects to no usable address", host(from));
+        let detail = format!("{} redirects without a usable address", host(from));
         Reason::new(ReasonCode::DownloadHttpStatus, detail)
     })
 }
@@ -222,9 +222,9 @@ fn failed(url: &Url, error: ureq::Error) -> Reason {
     }
 }
 
-/// An address that is not connected to.
+/// An address that must not be connected to.
 #[derive(Debug, thiserror::Error)]
-#[error("{host} leads to {address}, which is {what}")]
+#[error("{host} resolves to {address}, which is {what}")]
 pub struct RefusedAddress {
     host: String,
     address: IpAddr,
@@ -232,7 +232,7 @@ pub struct RefusedAddress {
 }
 
 impl RefusedAddress {
-    /// Why nothing was connected, where an address was refused.
+    /// The refused address behind a connection error, if that was the cause.
     pub fn find_in_error(error: &ureq::Error) -> Option<&Self> {
         match error {
             ureq::Error::Io(inner) => inner.get_ref()?.downcast_ref(),
@@ -241,17 +241,17 @@ impl RefusedAddress {
     }
 }
 
-/// Resolves names and refuses addresses that a stranger's URL has no business with.
+/// Resolves names and refuses addresses that an untrusted URL must not reach.
 #[derive(Debug)]
 pub struct CheckedResolver {
     /// Hosts (`name` or `name:port`) whose addresses need not be public.
     pub allow: Vec<String>,
-    /// How names become addresses.
+    /// How host names are resolved.
     pub names: NameResolution,
 }
 
 impl CheckedResolver {
-    /// Whether somebody said that this host's address need not be public.
+    /// Whether the configuration allows this host to have a private address.
     pub fn is_allowed(&self, host: &str, port: u16) -> bool {
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         let with_port = format!("{host}:{port}");
@@ -287,7 +287,7 @@ impl Resolver for CheckedResolver {
             }
         };
         if !self.is_allowed(host, port) {
-            // One bad address is enough: which of them is connected to is not ours to say.
+            // One bad address is enough, because we do not choose which one is connected to.
             for address in found.iter() {
                 if let Some(what) = non_public_reason(address.ip()) {
                     let (host, address) = (host.to_owned(), address.ip());

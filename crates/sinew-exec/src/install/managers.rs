@@ -1,4 +1,4 @@
-//! What to do where the program that installs is itself missing. It is never installed unasked.
+//! What to do if the program that installs is itself missing. It is never installed without asking.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -13,17 +13,17 @@ use crate::child::{
 use crate::env_value::SecretMasker;
 use crate::lease::EnvLeases;
 
-/// Asking apt or sudo something takes no time; a hanging mount does.
+/// Querying apt or sudo is quick, except when a mount hangs.
 const PROBE: Duration = Duration::from_secs(10);
-/// The first Go that fetches the toolchain a module asks for.
+/// The first Go version that fetches the toolchain a module requires.
 const OLDEST_GO: (u32, u32) = (1, 21);
 
-/// A manager that is not here, and how it could be had.
+/// A manager that is not installed, and how to get it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MissingManager {
-    /// What is the case, and the next step.
+    /// What is missing, and the next step.
     pub reason: Reason,
-    /// What would install the manager, with a consent of its own.
+    /// What would install the manager, which needs its own consent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offer: Option<(InstallerKind, Vec<String>)>,
 }
@@ -52,15 +52,16 @@ pub fn missing_manager(
         }
         InstallerKind::Go if apt_has_go(setup, env, leases) => {
             let argv = apt_vector(setup, "golang-go");
-            let shown = argv.join(" ");
-            (Some((InstallerKind::Apt, argv)), format!("install Go first: {shown}"))
+            let command = argv.join(" ");
+            (Some((InstallerKind::Apt, argv)), format!("install Go first: {command}"))
         }
         InstallerKind::Go => (None, "install Go first: https://go.dev/dl/".to_owned()),
         InstallerKind::Node => (None, format!("install {manager} first: https://nodejs.org/")),
         InstallerKind::Brew if env.os == "darwin" => {
             (None, "install brew first: https://brew.sh/".to_owned())
         }
-        // Brew can be had on Linux; whoever has no brew there is better served by another way.
+        // Brew exists for Linux, but a user who does not have it there is better served by another
+        // way.
         InstallerKind::Brew => (
             None,
             format!("brew is rarely found on {}; choose another of `sinew deps --all`", env.os),
@@ -82,14 +83,14 @@ fn apt_vector(setup: &InstallerSetup, package: &str) -> Vec<String> {
     sudo.iter().chain(&apt).map(|word| (*word).to_owned()).collect()
 }
 
-/// Whether apt offers a Go that is new enough, and may be asked for it.
+/// Whether apt offers a Go that is new enough, and may install it without a password.
 fn apt_has_go(setup: &InstallerSetup, env: &Environment, leases: &EnvLeases) -> bool {
     let allowed = setup.root || probe(&["sudo", "-n", "true"], env, leases).is_some();
     let policy = || probe(&["apt-cache", "policy", "golang-go"], env, leases);
     allowed && policy().and_then(|text| candidate(&text)).is_some_and(|go| go >= OLDEST_GO)
 }
 
-/// The version in `Candidate: 2:1.24~2`, without what Debian puts around it.
+/// The version in `Candidate: 2:1.24~2`, without Debian's additions.
 fn candidate(policy: &str) -> Option<(u32, u32)> {
     let line = policy.lines().find_map(|line| line.trim().strip_prefix("Candidate:"))?.trim();
     let version = line.split_once(':').map_or(line, |(_, version)| version);
@@ -97,7 +98,7 @@ fn candidate(policy: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// What a harmless question prints, if it is answered.
+/// The output of a harmless query, if it succeeds.
 fn probe(argv: &[&str], env: &Environment, leases: &EnvLeases) -> Option<String> {
     let (name, args) = argv.split_first()?;
     let mut vars = leases.bystander_env(&env.vars);

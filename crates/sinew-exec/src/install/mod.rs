@@ -1,8 +1,8 @@
-//! Installing what a skill needs, once somebody agreed: one installer at a time per manager, without
-//! a shell, without leased variables, under a time limit.
+//! Installing what a skill needs, after consent: one installer at a time per manager, without a
+//! shell, without leased variables, under a time limit.
 //!
-//! **Must never happen here:** a program that is started before consent, `sudo` that could ask for a
-//! password, an installer that inherits a variable which steers it.
+//! **Must never happen here:** a program started before consent, `sudo` that could ask for a
+//! password, an installer that inherits a variable which controls it.
 
 mod download;
 mod fetch;
@@ -35,18 +35,19 @@ use crate::classify::error_line;
 use crate::env_value::SecretMasker;
 use crate::lease::EnvLeases;
 
-/// How long an installer may take, unless somebody says otherwise.
+/// How long an installer may take by default.
 pub const DEFAULT_TIMEOUT: u64 = 300;
-/// Nobody says less or more than this.
+/// The allowed range.
 const TIMEOUTS: std::ops::RangeInclusive<u64> = 1..=900;
 
-/// How long an installer may take: what was asked for, within bounds.
+/// How long an installer may take: the requested time, within bounds.
 pub fn installer_timeout(seconds: Option<u64>) -> Duration {
     let seconds = seconds.unwrap_or(DEFAULT_TIMEOUT);
     Duration::from_secs(seconds.clamp(*TIMEOUTS.start(), *TIMEOUTS.end()))
 }
 
-/// How vectors are built here: the configured manager, and whether this user needs `sudo`.
+/// How vectors are built on this machine: the configured manager, and whether this user needs
+/// `sudo`.
 pub fn installer_setup(node: sinew_catalog::config::NodeManager) -> InstallerSetup {
     #[cfg(unix)]
     let root = rustix::process::geteuid().is_root();
@@ -60,7 +61,7 @@ pub fn installer_setup(node: sinew_catalog::config::NodeManager) -> InstallerSet
 pub struct InstallJob<'a> {
     /// The installer's name within the skill.
     pub id: &'a str,
-    /// What installs.
+    /// The kind of installer.
     pub kind: InstallerKind,
     /// The vector.
     pub argv: &'a [String],
@@ -68,7 +69,7 @@ pub struct InstallJob<'a> {
     pub timeout: Duration,
 }
 
-/// How an installer went.
+/// The result of an installer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InstallResult {
@@ -80,7 +81,7 @@ pub struct InstallResult {
     pub spec_id: String,
     /// What was run.
     pub argv: Vec<String>,
-    /// Its exit code, where it has one.
+    /// Its exit code, if it has one.
     pub exit_code: Option<i32>,
     /// How long it took.
     pub duration_ms: u64,
@@ -90,12 +91,12 @@ pub struct InstallResult {
     pub stdout_tail: String,
     /// The end of its standard error.
     pub stderr_tail: String,
-    /// What is worth knowing beside.
+    /// Anything else worth knowing.
     pub warnings: Vec<String>,
 }
 
 impl InstallResult {
-    /// A result without output: something that was refused, or that sinew did itself.
+    /// A result without output: for something that was refused, or that sinew did itself.
     pub fn without_output(id: &str, argv: &[String], outcome: Result<String, &Reason>) -> Self {
         Self {
             ok: outcome.is_ok(),
@@ -115,7 +116,7 @@ impl InstallResult {
     }
 }
 
-/// Runs an installer; `observe` sees its output as it comes.
+/// Runs an installer; `observe` gets its output as it arrives.
 pub fn run(
     job: &InstallJob<'_>,
     env: &Environment,
@@ -151,7 +152,7 @@ fn start(
 ) -> Result<FinishedProgram, String> {
     let mut words = job.argv.iter().map(OsString::from);
     let name = words.next().ok_or("there is nothing to run")?;
-    // An empty folder: no manager can mistake a file in it for what it was asked for.
+    // An empty folder, so that no manager can mistake a file in it for a package.
     let cwd = work_folder(env).map_err(|error| error.to_string())?;
     let program = ProgramSpec {
         file: child::locate(&name, &vars, &cwd, env).map_err(|error| error.to_string())?,
@@ -166,12 +167,12 @@ fn start(
 }
 
 fn result(job: &InstallJob<'_>, ended: &FinishedProgram) -> InstallResult {
-    // An installer has no lease; what looks like a secret is masked all the same.
+    // An installer has no lease; text that looks like a secret is masked all the same.
     let masker = SecretMasker::default();
     let (stdout, stderr) = (ended.stdout.text(&masker), ended.stderr.text(&masker));
     let seconds = job.timeout.as_secs();
     let manager = job.argv.first().map(String::as_str).unwrap_or_default();
-    let said = || {
+    let error_line = || {
         let line = error_line(&stderr);
         if line.is_empty() { error_line(&stdout) } else { line }
     };
@@ -179,16 +180,16 @@ fn result(job: &InstallJob<'_>, ended: &FinishedProgram) -> InstallResult {
         ExitCause::Exit(0) => (None, format!("{manager} is done")),
         ExitCause::Exit(code) => (
             Some(ReasonCode::InstallFailed),
-            format!("{manager} failed with code {code}: {}", said()),
+            format!("{manager} failed with code {code}: {}", error_line()),
         ),
         ExitCause::TimedOut => {
             (Some(ReasonCode::InstallTimeout), format!("{manager} took longer than {seconds} s"))
         }
         ExitCause::Signal(signal) => {
-            (Some(ReasonCode::InstallFailed), format!("{manager} was ended by signal {signal}"))
+            (Some(ReasonCode::InstallFailed), format!("{manager} was stopped by signal {signal}"))
         }
-        ExitCause::Silent | ExitCause::TooLoud => {
-            (Some(ReasonCode::InstallFailed), format!("{manager} was ended"))
+        ExitCause::Silent | ExitCause::TooMuchOutput => {
+            (Some(ReasonCode::InstallFailed), format!("{manager} was stopped"))
         }
     };
     InstallResult {
@@ -211,7 +212,7 @@ fn result(job: &InstallJob<'_>, ended: &FinishedProgram) -> InstallResult {
 /// Longest message.
 const MAX_MESSAGE: usize = 200;
 
-/// One installer at a time per manager: they do not share well.
+/// One installer at a time per manager: they interfere with each other.
 fn lock(env: &Environment, kind: InstallerKind) -> std::io::Result<FileLock> {
     let file = format!("install-{}.lock", kind.as_str());
     FileLock::acquire(&env.sinew_home().join("locks").join(file))
@@ -223,7 +224,7 @@ fn work_folder(env: &Environment) -> std::io::Result<std::path::PathBuf> {
     Ok(folder)
 }
 
-/// What an installer gets: of the host what a bystander gets, and where to put things.
+/// An installer's environment: what unrelated programs get of the host's, plus where to install.
 fn environment(
     kind: InstallerKind,
     env: &Environment,
@@ -251,7 +252,7 @@ fn environment(
     Ok(vars)
 }
 
-/// Folders in which programs are looked for after an installation.
+/// The folders searched for programs after an installation.
 pub fn program_search_folders(env: &Environment, key: &str) -> Vec<std::path::PathBuf> {
     let mut folders = sinew_catalog::program_folders(env);
     folders.extend(tools::skill_tools_folders(env, key));

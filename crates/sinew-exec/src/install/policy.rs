@@ -1,6 +1,6 @@
-//! The operator's say: a command that is asked before something is installed.
+//! The operator's policy: a command that is run before something is installed.
 //!
-//! It gets one JSON object and answers with one. Whatever is not a clear answer counts as no.
+//! It gets one JSON object and answers with one. Anything but a clear answer counts as no.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,15 +19,15 @@ use crate::child::{
 use crate::lease::EnvLeases;
 use crate::output_excerpt::{KEPT_BYTES, plain_text};
 
-/// The protocol that is spoken.
+/// The protocol version.
 const PROTOCOL: u64 = 1;
-/// The release of OpenClaw whose protocol this is; policies may look at it.
+/// The OpenClaw release that defines this protocol; policies may check it.
 const OPENCLAW: &str = "2026.9.6";
 /// Findings in one answer.
 const MAX_FINDINGS: usize = 100;
 /// Characters of one text.
 const MAX_TEXT: usize = 1_000;
-/// Characters of a whole warning: nobody reads more before typing yes.
+/// Characters of a whole warning: a person does not read more before agreeing.
 const MAX_NOTICE: usize = 4_000;
 
 /// What the policy is asked about.
@@ -38,34 +38,34 @@ pub struct PolicyRequest {
     pub target_type: &'static str,
     /// Its name.
     pub target_name: String,
-    /// Where it lies.
+    /// Its path.
     pub source_path: PathBuf,
     /// `file` or `directory`.
     pub source_path_kind: &'static str,
-    /// Where it came from, where that is known.
+    /// Where it came from, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// What kind of place that is.
+    /// What kind of source that is.
     pub origin: Value,
     /// What is about to happen.
     pub request: Value,
-    /// The installer, where a skill's need is met.
+    /// The installer, if one is to be run for a skill.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<Value>,
 }
 
-/// What the policy answered.
+/// The policy's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PolicyDecision {
-    /// Go on.
+    /// Continue.
     Allow,
-    /// Go on once a person has acknowledged this.
+    /// Continue once a person has acknowledged this.
     Warn(PolicyNotice),
     /// Stop.
     Block(PolicyNotice),
 }
 
-/// The policy's words.
+/// The policy's explanation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PolicyNotice {
     /// Why.
@@ -84,19 +84,19 @@ pub struct PolicyFinding {
     pub severity: String,
     /// What was found.
     pub message: String,
-    /// Where.
+    /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// In which line.
+    /// The line number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The line itself.
+    /// The text of the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<String>,
 }
 
 impl PolicyNotice {
-    /// The whole notice, as a person reads it.
+    /// The whole notice, as shown to a person.
     pub fn text(&self) -> String {
         let mut text = self.reason.clone();
         for finding in &self.findings {
@@ -116,25 +116,25 @@ impl PolicyNotice {
     }
 }
 
-/// Asks the policy command.
+/// Runs the policy command.
 #[derive(Debug, Clone, Copy)]
 pub struct PolicyCheck<'a> {
     /// The configuration.
     pub config: &'a InstallPolicy,
     /// The machine.
     pub env: &'a Environment,
-    /// What is leased, which the command does not get.
+    /// The current leases, whose variables the command does not get.
     pub leases: &'a EnvLeases,
 }
 
 impl PolicyCheck<'_> {
-    /// Whether it has a say about this kind of target.
+    /// Whether the policy applies to this kind of target.
     pub fn applies_to(&self, target: &str) -> bool {
         let listed = |targets: &Vec<String>| targets.iter().any(|t| t.eq_ignore_ascii_case(target));
         self.config.enabled && self.config.targets.as_ref().is_none_or(listed)
     }
 
-    /// Asks. An error says that there was no usable answer, so nothing may be started.
+    /// Asks the policy. An error means that there was no usable answer, so nothing may be started.
     pub fn ask(&self, request: &PolicyRequest) -> Result<PolicyDecision, Reason> {
         if !self.applies_to(request.target_type) {
             return Ok(PolicyDecision::Allow);
@@ -142,7 +142,7 @@ impl PolicyCheck<'_> {
         self.answer(request).map_err(|problem| {
             Reason::new(ReasonCode::PolicyUnavailable, format!("the installation policy {problem}"))
                 .key(request.target_name.as_str())
-                .remedy("correct security.installPolicy, or ask whoever runs this machine")
+                .remedy("correct security.installPolicy, or ask the operator of this machine")
         })
     }
 
@@ -154,9 +154,9 @@ impl PolicyCheck<'_> {
             "openclawVersion": OPENCLAW,
             "sinewVersion": env!("CARGO_PKG_VERSION"),
         });
-        let asked = serde_json::to_value(request).map_err(|error| error.to_string())?;
-        if let (Value::Object(input), Value::Object(asked)) = (&mut input, asked) {
-            input.extend(asked);
+        let fields = serde_json::to_value(request).map_err(|error| error.to_string())?;
+        if let (Value::Object(input), Value::Object(fields)) = (&mut input, fields) {
+            input.extend(fields);
         }
         let time = Duration::from_millis(exec.timeout_ms);
         let program = ProgramSpec {
@@ -169,18 +169,18 @@ impl PolicyCheck<'_> {
             limits: ProgramLimits {
                 time: Some(time),
                 silence: Some(exec.no_output_timeout_ms.map_or(time, Duration::from_millis)),
-                // What is not kept cannot be read.
+                // Output beyond what is captured could not be read.
                 output: Some(exec.max_output_bytes.min(2 * KEPT_BYTES as u64)),
             },
         };
         let ended = child::run(program, &ProcessControl::default(), &mut |_, _| {})
-            .map_err(|error| format!("cannot be asked: {error}"))?;
+            .map_err(|error| format!("cannot be run: {error}"))?;
         match ended.how {
             ExitCause::Exit(0) => {}
             ExitCause::Exit(code) => return Err(format!("failed with code {code}")),
             ExitCause::TimedOut | ExitCause::Silent => return Err("took too long".to_owned()),
-            ExitCause::TooLoud => return Err("said too much".to_owned()),
-            ExitCause::Signal(signal) => return Err(format!("was ended by signal {signal}")),
+            ExitCause::TooMuchOutput => return Err("wrote too much output".to_owned()),
+            ExitCause::Signal(signal) => return Err(format!("was stopped by signal {signal}")),
         }
         decision(&ended.stdout.complete_bytes().unwrap_or_default())
     }
@@ -195,7 +195,7 @@ impl PolicyCheck<'_> {
     }
 }
 
-/// The command, if nobody but the operator can have put it there.
+/// The command, if only the operator can have put it there.
 fn trusted(command: &str, folders: &[String], env: &Environment) -> Result<PathBuf, String> {
     let path = Path::new(command);
     if !path.is_absolute() {
@@ -204,7 +204,7 @@ fn trusted(command: &str, folders: &[String], env: &Environment) -> Result<PathB
     let metadata =
         fs::symlink_metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
     if !metadata.is_file() {
-        return Err("is a link or no regular file".to_owned());
+        return Err("is a link or not a regular file".to_owned());
     }
     #[cfg(unix)]
     {
@@ -217,9 +217,9 @@ fn trusted(command: &str, folders: &[String], env: &Environment) -> Result<PathB
             return Err("can be changed by others".to_owned());
         }
         let folder = path.parent().and_then(|folder| fs::metadata(folder).ok());
-        // A sticky folder lets nobody replace what is not theirs.
+        // In a sticky folder, users cannot replace files of others.
         if folder.is_none_or(|folder| folder.mode() & 0o1002 == 0o002) {
-            return Err("lies in a folder that anybody can change".to_owned());
+            return Err("is in a folder that any user can change".to_owned());
         }
     }
     let real = fs::canonicalize(path).map_err(|error| format!("cannot be read: {error}"))?;
@@ -227,32 +227,32 @@ fn trusted(command: &str, folders: &[String], env: &Environment) -> Result<PathB
         fs::canonicalize(env.expand_home(folder)).is_ok_and(|folder| real.starts_with(folder))
     };
     if !folders.is_empty() && !folders.iter().any(inside) {
-        return Err("lies in no trusted folder".to_owned());
+        return Err("is not in a trusted folder".to_owned());
     }
     Ok(real)
 }
 
 fn decision(bytes: &[u8]) -> Result<PolicyDecision, String> {
     let answer: Value =
-        serde_json::from_slice(bytes).map_err(|_| "gave no JSON answer".to_owned())?;
+        serde_json::from_slice(bytes).map_err(|_| "did not answer with JSON".to_owned())?;
     if answer.get("protocolVersion").and_then(Value::as_u64) != Some(PROTOCOL) {
         return Err("speaks another protocol".to_owned());
     }
-    let word = answer.get("decision").and_then(Value::as_str).unwrap_or_default();
+    let decision = answer.get("decision").and_then(Value::as_str).unwrap_or_default();
     let all = findings(&answer)?;
     let notice = || {
         let reason = text(&answer, "reason").filter(|reason| !reason.trim().is_empty());
-        let reason = reason.ok_or_else(|| format!("says {word} without a reason"))?;
+        let reason = reason.ok_or_else(|| format!("answers {decision} without a reason"))?;
         let findings = all.iter().take(MAX_FINDINGS).cloned().collect();
         Ok::<PolicyNotice, String>(PolicyNotice { reason, findings })
     };
-    match word {
+    match decision {
         "allow" => Ok(PolicyDecision::Allow),
         "block" => Ok(PolicyDecision::Block(notice()?)),
         "warn" => {
             let notice = notice()?;
             if all.len() > MAX_FINDINGS || notice.text().chars().count() > MAX_NOTICE {
-                return Err("warns of more than anybody would read".to_owned());
+                return Err("gives a warning that is too long".to_owned());
             }
             Ok(PolicyDecision::Warn(notice))
         }
@@ -264,11 +264,9 @@ fn findings(answer: &Value) -> Result<Vec<PolicyFinding>, String> {
     let list = match answer.get("findings") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(list)) => list,
-        Some(_) => return Err("gave findings that are no list".to_owned()),
+        Some(_) => return Err("gave findings that are not a list".to_owned()),
     };
-    list.iter()
-        .map(|finding| one(finding).ok_or("gave a finding that makes no sense".to_owned()))
-        .collect()
+    list.iter().map(|finding| one(finding).ok_or("gave an invalid finding".to_owned())).collect()
 }
 
 fn one(finding: &Value) -> Option<PolicyFinding> {

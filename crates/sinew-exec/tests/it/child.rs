@@ -35,7 +35,7 @@ fn within(time: Duration) -> ProgramLimits {
 }
 
 fn is_alive(pid: &str) -> bool {
-    // A process that nobody has reaped yet is dead all the same.
+    // A process that is not reaped yet is dead all the same.
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim().starts_with('Z'))
 }
@@ -62,7 +62,7 @@ fn the_environment_is_exactly_what_was_given() {
     let ended = ended("/usr/bin/env | /usr/bin/sort", ProgramLimits::default());
     let text = ended.stdout.text(&no_secrets());
     let names: Vec<&str> = text.lines().filter_map(|line| line.split('=').next()).collect();
-    // The shell adds some of its own.
+    // The shell adds some variables of its own.
     let ours: Vec<&&str> =
         names.iter().filter(|name| !["PWD", "OLDPWD", "SHLVL", "_"].contains(name)).collect();
     assert_eq!(ours, [&"PATH"]);
@@ -120,7 +120,7 @@ fn a_daemon_that_keeps_the_output_open_does_not_keep_us() {
     let ended = ended(&script, ProgramLimits::default());
     assert_eq!(ended.how, ExitCause::Exit(0));
     assert_eq!(ended.stdout.text(&no_secrets()), "done\n");
-    // It was started on purpose, so it lives on.
+    // It was started in the background on purpose, so it lives on.
     let child = std::fs::read_to_string(&file).expect("the child was started");
     assert!(is_alive(child.trim()));
 }

@@ -1,8 +1,8 @@
-//! What became of a run, on recorded output of real programs.
+//! The outcome of runs, on recorded output of real programs.
 //!
-//! `tests/data/samples.jsonl` holds what programs wrote to standard error when they were made to fail,
-//! with the outcome that follows from how they were made to. A third, chosen by the hash of the
-//! sample's name before anything was recorded, was not looked at while the rules were written.
+//! `tests/data/samples.jsonl` contains what programs wrote to standard error when they were made to
+//! fail, with the outcome that follows from the cause. A third, chosen by the hash of the sample's
+//! name before anything was recorded, was not looked at while the rules were written.
 
 use serde::Deserialize;
 use sinew_cortex::failure::FailureKind;
@@ -21,8 +21,8 @@ struct Sample {
     missing: Vec<String>,
 }
 
-/// Which samples: those that the rules were written on, the third that was held out, and a second
-/// round that was recorded after the rules were done.
+/// Which samples: those that the rules were written with, the third that was held out, and a second
+/// round recorded after the rules were finished.
 #[derive(Clone, Copy, PartialEq)]
 enum Part {
     Behind,
@@ -48,7 +48,7 @@ fn samples(wanted: Part) -> Vec<Sample> {
     all.filter(|sample| part(sample) == wanted).collect()
 }
 
-/// The share that is right, and a line for each that is not.
+/// The share of correct outcomes, and a line for each wrong one.
 fn judged(samples: &[Sample]) -> (f64, Vec<String>) {
     let mut wrong = Vec::new();
     for sample in samples {

@@ -16,7 +16,7 @@ use sinew_testkit::TestMachine;
 
 use crate::server::{Answer, Server};
 
-/// A server, a machine, and a fetcher that trusts the one and may reach it.
+/// A server, a machine, and a fetcher that trusts the server and may reach it.
 struct Place {
     server: Server,
     machine: TestMachine,
@@ -74,7 +74,7 @@ impl Place {
                 let path = entry.path();
                 let name = entry.file_name().to_string_lossy().into_owned();
                 if name.starts_with('.') {
-                    // What is in the making is gone afterwards.
+                    // Staged files are gone afterwards.
                     let left = std::fs::read_dir(&path).into_iter().flatten().flatten();
                     let left: Vec<_> = left.filter(|entry| entry.file_name() != "lock").collect();
                     assert!(left.is_empty(), "{left:?}");
@@ -140,7 +140,7 @@ fn check_code(result: &InstallResult, code: &str) {
 fn a_good_digest_installs_and_a_bad_one_leaves_nothing() {
     let place = Place::new(Server::https());
     let bytes = bundle();
-    place.server.says("/t.tar.gz", Answer::Body(bytes.clone()));
+    place.server.answer_with("/t.tar.gz", Answer::Body(bytes.clone()));
     let url = place.url("/t.tar.gz");
     let bad = place.install(&url, &[("sha256", &"0".repeat(64)), ("stripComponents", "1")]);
     check_code(&bad, "download-digest-mismatch");
@@ -150,7 +150,7 @@ fn a_good_digest_installs_and_a_bad_one_leaves_nothing() {
         .install(&url, &[("sha256", &sha256(&bytes).to_uppercase()), ("stripComponents", "1")]);
     assert!(good.ok, "{good:?}");
     assert_eq!(place.files(), ["demo/bin/tool", "demo/doc/readme"]);
-    assert_eq!(good.warnings, ["1 files lost their whole name"]);
+    assert_eq!(good.warnings, ["1 files were skipped: stripping left no name"]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -158,7 +158,7 @@ fn a_good_digest_installs_and_a_bad_one_leaves_nothing() {
             std::fs::metadata(place.tools().join(file)).expect("a file").permissions().mode()
                 & 0o7777
         };
-        // Only what is declared may be run, and nothing is set-id.
+        // Only declared programs are executable, and nothing is set-id.
         assert_eq!((mode("demo/bin/tool"), mode("demo/doc/readme")), (0o755, 0o644));
     }
 }
@@ -169,26 +169,26 @@ fn other_archives_and_plain_files_work_and_nothing_is_lost() {
     let files = tar(&[("tool", tar::EntryType::Regular, b"b")]);
     let mut packed = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
     packed.write_all(&files).expect("bzip2");
-    place.server.says("/t.tbz2", Answer::Body(packed.finish().expect("bzip2")));
+    place.server.answer_with("/t.tbz2", Answer::Body(packed.finish().expect("bzip2")));
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     zip.start_file("z/tool", zip::write::SimpleFileOptions::default()).expect("zip");
     zip.write_all(b"z").expect("zip");
-    place.server.says("/t.zip", Answer::Body(zip.finish().expect("zip").into_inner()));
-    place.server.says("/tool", Answer::Body(b"plain".to_vec()));
-    place.server.says("/odd", Answer::Body(bundle()));
+    place.server.answer_with("/t.zip", Answer::Body(zip.finish().expect("zip").into_inner()));
+    place.server.answer_with("/tool", Answer::Body(b"plain".to_vec()));
+    place.server.answer_with("/odd", Answer::Body(bundle()));
     let zipped = place.install(&place.url("/t.zip"), &[("targetDir", "zipped")]);
-    assert!(zipped.ok && zipped.warnings[0].contains("nobody vouches"), "{zipped:?}");
+    assert!(zipped.ok && zipped.warnings[0].contains("cannot be verified"), "{zipped:?}");
     let absolute = place.tools().join("demo/b");
     assert!(place.install(&place.url("/t.tbz2"), &[("targetDir", &absolute.to_string_lossy())]).ok);
     assert!(place.install(&place.url("/tool"), &[]).ok);
     assert_eq!(place.files(), ["demo/b/tool", "demo/tool", "demo/zipped/z/tool"]);
     assert!(place.install(&place.url("/odd"), &[("archive", "tar.gz"), ("targetDir", "./a/b")]).ok);
     assert!(place.files().contains(&"demo/a/b/top/bin/tool".to_owned()));
-    // Said to be unpacked, and nobody knows how.
+    // It should be unpacked, but the format is unknown.
     for fields in [&[("extract", "true")][..], &[("archive", "rar")]] {
         check_code(&place.install(&place.url("/tool"), fields), "archive-unknown");
     }
-    // Said to be something that it is not.
+    // It is declared as another format.
     check_code(&place.install(&place.url("/tool"), &[("archive", "zip")]), "archive-unknown");
     assert!(place.install(&place.url("/t.zip"), &[("extract", "false"), ("targetDir", "raw")]).ok);
     assert!(place.files().contains(&"demo/raw/t.zip".to_owned()));
@@ -197,7 +197,7 @@ fn other_archives_and_plain_files_work_and_nothing_is_lost() {
 #[test]
 fn an_archive_that_leads_elsewhere_changes_nothing() {
     let place = Place::new(Server::https());
-    place.server.says("/tool", Answer::Body(b"old".to_vec()));
+    place.server.answer_with("/tool", Answer::Body(b"old".to_vec()));
     assert!(place.install(&place.url("/tool"), &[]).ok);
     let before = place.files();
     let regular = tar::EntryType::Regular;
@@ -214,7 +214,7 @@ fn an_archive_that_leads_elsewhere_changes_nothing() {
     {
         let bytes = gzip(&tar(&[("tool", regular, b"new"), (bad.0, bad.1, b"")]));
         let path = format!("/{at}.tgz");
-        place.server.says(&path, Answer::Body(bytes));
+        place.server.answer_with(&path, Answer::Body(bytes));
         check_code(&place.install(&place.url(&path), &[]), "archive-unsafe-entry");
         assert_eq!(place.files(), before, "{bad:?}");
         assert_eq!(std::fs::read(place.tools().join("demo/tool")).expect("a file"), b"old");
@@ -229,7 +229,7 @@ fn an_archive_that_grows_too_much_is_refused() {
     let place = Place::new(Server::https());
     let zeros = vec![0_u8; 8 * 1024 * 1024];
     let bomb = gzip(&tar(&[("a", tar::EntryType::Regular, &zeros)]));
-    place.server.says("/bomb.tgz", Answer::Body(bomb));
+    place.server.answer_with("/bomb.tgz", Answer::Body(bomb));
     check_code(&place.install(&place.url("/bomb.tgz"), &[]), "archive-too-large");
     assert!(place.files().is_empty());
 }
@@ -237,12 +237,12 @@ fn an_archive_that_grows_too_much_is_refused() {
 #[test]
 fn a_target_outside_the_skills_tools_is_refused() {
     let place = Place::new(Server::https());
-    place.server.says("/tool", Answer::Body(b"x".to_vec()));
+    place.server.answer_with("/tool", Answer::Body(b"x".to_vec()));
     let url = place.url("/tool");
     for target in ["../../x", "/tmp/x", "a/../../x", "..", "/", "a\\b", "c:x", "a/\u{7}"] {
         check_code(&place.install(&url, &[("targetDir", target)]), "target-escape");
     }
-    assert_eq!(place.server.asked(), 0, "nothing is fetched for a target that is refused");
+    assert_eq!(place.server.requests(), 0, "nothing is fetched for a target that is refused");
     #[cfg(unix)]
     {
         let outside = place.machine.path("outside");
@@ -273,12 +273,12 @@ fn private_addresses_are_refused_also_after_a_redirect() {
         ("/any", format!("https://0.0.0.0:{port}/tool")),
         ("/intranet", "https://10.0.0.1/tool".to_owned()),
     ] {
-        place.server.says(path, Answer::Redirect(to));
+        place.server.answer_with(path, Answer::Redirect(to));
         let result = place.install(&place.url(path), &[("sha256", &"0".repeat(64))]);
         check_code(&result, "download-refused-address");
         assert!(place.files().is_empty());
     }
-    // Straight on, without an allowance.
+    // A direct request, without permission for the host.
     let strict =
         Place { fetcher: FileFetcher { allow: Vec::new(), ..place.fetcher.clone() }, ..place };
     for url in [
@@ -293,7 +293,7 @@ fn private_addresses_are_refused_also_after_a_redirect() {
 #[test]
 fn a_public_name_that_resolves_to_this_machine_is_refused() {
     let mut place = Place::new(Server::https());
-    place.server.says("/tool", Answer::Body(b"x".to_vec()));
+    place.server.answer_with("/tool", Answer::Body(b"x".to_vec()));
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let table = BTreeMap::from([
         ("files.example.org".to_owned(), loopback),
@@ -302,11 +302,11 @@ fn a_public_name_that_resolves_to_this_machine_is_refused() {
     place.fetcher.names = NameResolution::Fixed(Arc::new(table));
     let url = format!("https://files.example.org:{}/tool", place.server.port);
     check_code(&place.install(&url, &[]), "download-refused-address");
-    assert_eq!(place.server.asked(), 0);
-    // From a host that is allowed to one that is not.
-    place.server.says("/there", Answer::Redirect(url.clone()));
+    assert_eq!(place.server.requests(), 0);
+    // A redirect from an allowed host to one that is not.
+    place.server.answer_with("/there", Answer::Redirect(url.clone()));
     check_code(&place.install(&place.url("/there"), &[]), "download-refused-address");
-    // With an allowance for exactly this host and port.
+    // With permission for exactly this host and port.
     place.fetcher.allow = vec![format!("FILES.example.org:{}", place.server.port)];
     assert!(place.install(&url, &[]).ok);
 }
@@ -315,9 +315,9 @@ fn a_public_name_that_resolves_to_this_machine_is_refused() {
 fn a_body_that_does_not_end_is_stopped() {
     let mut place = Place::new(Server::https());
     place.fetcher.max = 100_000;
-    place.server.says("/announced", Answer::Promise(MAX_DOWNLOAD + 1));
-    place.server.says("/unannounced", Answer::Unannounced(vec![b'x'; 200_000]));
-    place.server.says("/exactly", Answer::Unannounced(vec![b'x'; 100_000]));
+    place.server.answer_with("/announced", Answer::Promise(MAX_DOWNLOAD + 1));
+    place.server.answer_with("/unannounced", Answer::Unannounced(vec![b'x'; 200_000]));
+    place.server.answer_with("/exactly", Answer::Unannounced(vec![b'x'; 100_000]));
     for path in ["/announced", "/unannounced"] {
         check_code(&place.install(&place.url(path), &[]), "download-too-large");
         assert!(place.files().is_empty());
@@ -331,42 +331,43 @@ fn a_body_that_does_not_end_is_stopped() {
 #[test]
 fn servers_that_misbehave_are_named() {
     let place = Place::new(Server::https());
-    place.server.says("/gone", Answer::Status(404));
-    place.server.says("/loop", Answer::Redirect("/loop".to_owned()));
-    place.server.says("/nowhere", Answer::Redirect("ftp://h/x".to_owned()));
-    place.server.says("/user", Answer::Redirect("https://u:p@localhost/x".to_owned()));
-    place.server.says("/short", Answer::Promise(1000));
-    place
-        .server
-        .says("/plain", Answer::Redirect(format!("http://localhost:{}/x", place.server.port)));
+    place.server.answer_with("/gone", Answer::Status(404));
+    place.server.answer_with("/loop", Answer::Redirect("/loop".to_owned()));
+    place.server.answer_with("/nowhere", Answer::Redirect("ftp://h/x".to_owned()));
+    place.server.answer_with("/user", Answer::Redirect("https://u:p@localhost/x".to_owned()));
+    place.server.answer_with("/short", Answer::Promise(1000));
+    place.server.answer_with(
+        "/plain",
+        Answer::Redirect(format!("http://localhost:{}/x", place.server.port)),
+    );
     for path in ["/gone", "/loop", "/nowhere", "/user"] {
         check_code(&place.install(&place.url(path), &[]), "download-http-status");
     }
     check_code(&place.install(&place.url("/short"), &[]), "install-failed");
-    // Without a digest nobody follows from https to http.
+    // Without a digest, a redirect from https to http is not followed.
     check_code(&place.install(&place.url("/plain"), &[]), "install-spec-invalid");
-    place.server.says("/near", Answer::Redirect("tool?x=1".to_owned()));
-    place.server.says("/tool?x=1", Answer::Body(b"x".to_vec()));
+    place.server.answer_with("/near", Answer::Redirect("tool?x=1".to_owned()));
+    place.server.answer_with("/tool?x=1", Answer::Body(b"x".to_vec()));
     assert!(place.install(&place.url("/near"), &[]).ok);
     assert_eq!(place.files(), ["demo/near"]);
 }
 
 #[test]
-fn a_server_that_nobody_vouches_for_is_refused() {
+fn a_server_without_a_trusted_certificate_is_refused() {
     let mut place = Place::new(Server::https());
-    place.server.says("/tool", Answer::Body(b"x".to_vec()));
+    place.server.answer_with("/tool", Answer::Body(b"x".to_vec()));
     place.fetcher.authorities = None;
     check_code(&place.install(&place.url("/tool"), &[]), "install-failed");
     place.fetcher.authorities = Some(b"not a certificate".to_vec());
     check_code(&place.install(&place.url("/tool"), &[]), "install-failed");
-    assert_eq!(place.server.asked(), 0);
+    assert_eq!(place.server.requests(), 0);
 }
 
 #[test]
 fn plain_http_needs_a_digest() {
     let place = Place::new(Server::http());
-    place.server.says("/tool", Answer::Body(b"x".to_vec()));
+    place.server.answer_with("/tool", Answer::Body(b"x".to_vec()));
     check_code(&place.install(&place.url("/tool"), &[]), "install-spec-invalid");
-    assert_eq!(place.server.asked(), 0);
+    assert_eq!(place.server.requests(), 0);
     assert!(place.install(&place.url("/tool"), &[("sha256", &sha256(b"x"))]).ok);
 }

@@ -1,4 +1,4 @@
-//! What a run is given.
+//! The environment of a run.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -49,7 +49,7 @@ fn the_hosts_own_value_wins() {
     assert_eq!(codes(&applied.records), ["env-externally-set NOTION_KEY"]);
     applied.release();
     assert_eq!(ledger.with_target(|table| table["NOTION_KEY"].clone()), "own");
-    // A blank value is a value: nobody overwrites it, and `info` points it out.
+    // A blank value is a value: it is not overwritten, and `info` points it out.
     let world = World::new(
         TestMachine::new()
             .workspace_skill("demo", "metadata: {openclaw: {primaryEnv: NOTION_KEY}}")
@@ -80,7 +80,7 @@ fn two_runs_share_a_table_or_have_their_own() {
     let record = &second.records[0];
     assert!(record.detail.contains("one") && record.detail.contains("two"));
     assert!(!format!("{record:?}").contains("xxxx") && !format!("{record:?}").contains("yyyy"));
-    // Whoever takes the value away meanwhile finds it back.
+    // A value that another program removes meanwhile is written again.
     ledger.with_target(|table| table.remove("NAME"));
     first.release();
     assert_eq!(standing(&ledger).as_deref(), Some("xxxx"));
@@ -92,7 +92,7 @@ fn two_runs_share_a_table_or_have_their_own() {
     second.release();
     second.release();
     assert_eq!(standing(&ledger), None);
-    // Children have a map each.
+    // Each child has its own map.
     let world = World::new(
         TestMachine::new()
             .workspace_skill("one", "metadata: {openclaw: {requires: {env: [NAME]}}}")
@@ -107,7 +107,7 @@ fn two_runs_share_a_table_or_have_their_own() {
 }
 
 #[test]
-fn what_somebody_else_wrote_is_left_alone() {
+fn what_another_program_wrote_is_left_alone() {
     let ledger = EnvLedger::new(Table::new());
     let applied = ledger.acquire(planned(&[("NAME", "xxxx", "one")]));
     ledger.with_target(|table| table.insert("NAME".into(), "theirs".into()));
@@ -309,8 +309,8 @@ fn each_declared_name_has_a_state() {
     );
 }
 
-/// The env vectors of the golden data: whatever OpenClaw calls dangerous never reaches a child, and
-/// what it calls sensitive does so only when it is declared.
+/// The env vectors of the golden data: what OpenClaw calls dangerous never reaches a child, and
+/// what it calls sensitive does so only if it is declared.
 #[test]
 fn the_golden_classes_hold_for_real_children() {
     let Some(path) = sinew_testkit::shared_data("data/golden/openclaw-skills.json") else { return };
@@ -326,14 +326,14 @@ fn the_golden_classes_hold_for_real_children() {
                 false => serde_json::json!({}),
             };
             let world = World::demo(&metadata.to_string(), &entry);
-            let given = world.lease(&["demo"]).vars().any(|(known, _)| known == name);
+            let is_leased = world.lease(&["demo"]).vars().any(|(known, _)| known == name);
             let credential = ["GH_TOKEN", "GITHUB_TOKEN"].contains(&name);
             let blocked = case["dangerousEverywhere"] == true
                 || (case["dangerousOverride"] == true && !(credential && declared))
                 || (case["sanitizerBlocked"] == true && !declared)
                 || name == "PATH";
-            assert_eq!(given, !blocked, "{case} declared {declared}");
-            if given {
+            assert_eq!(is_leased, !blocked, "{case} declared {declared}");
+            if is_leased {
                 assert_eq!(world.child_sees("demo").get(name).map(String::as_str), Some("canary"));
             }
         }

@@ -87,7 +87,7 @@ fn an_installer_that_sleeps_is_ended_with_its_children() {
     assert_eq!(result.code.map(ReasonCode::as_str), Some("install-timeout"), "{result:?}");
     assert!(result.duration_ms >= 1_000);
     let child = std::fs::read_to_string(pid).expect("it started");
-    // A killed process takes a moment to go, and longer on a busy machine.
+    // A killed process takes a moment to disappear, and longer on a busy machine.
     let is_gone = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.trim()));
         stat.map_or(true, |stat| stat.contains(") Z") || stat.contains(") X"))
@@ -125,9 +125,9 @@ fn an_installer_sees_no_lease_and_nothing_that_steers() {
     let result =
         installed_with(&machine, InstallerKind::Node, &argv, installer_timeout(None), &leases);
     assert!(result.ok, "{result:?}");
-    let said = result.stdout_tail;
+    let output = result.stdout_tail;
     for bad in ["NOTION_KEY", "LD_PRELOAD", "steer"] {
-        assert!(!said.contains(bad), "{said}");
+        assert!(!output.contains(bad), "{output}");
     }
     let prefix = machine.path("home/.sinew/tools/node/npm");
     for good in [
@@ -136,9 +136,9 @@ fn an_installer_sees_no_lease_and_nothing_that_steers() {
         "HTTPS_PROXY=http://proxy.example",
         &format!("NPM_CONFIG_PREFIX={}", prefix.display()),
     ] {
-        assert!(said.lines().any(|line| line == good), "{good} in {said}");
+        assert!(output.lines().any(|line| line == good), "{good} in {output}");
     }
-    assert!(said.ends_with("/tools/.work\n"), "an empty folder, and nothing to read: {said}");
+    assert!(output.ends_with("/tools/.work\n"), "an empty folder, and nothing to read: {output}");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -155,11 +155,11 @@ fn each_manager_gets_its_own_settings() {
         .script("brew", "echo ${HOMEBREW_NO_AUTO_UPDATE:-no}")
         .script("apt-get", "echo ${DEBIAN_FRONTEND:-no}")
         .script("uv", "echo ${GOBIN:-no}${NPM_CONFIG_PREFIX:-no}");
-    let said =
+    let output =
         |kind, argv: &[&str]| installed(&machine, kind, argv, installer_timeout(None)).stdout_tail;
-    assert_eq!(said(InstallerKind::Brew, &["brew", "install", "x"]), "1\n");
-    assert_eq!(said(InstallerKind::Apt, &["apt-get", "install", "x"]), "noninteractive\n");
-    assert_eq!(said(InstallerKind::Uv, &["uv", "tool", "install", "x"]), "nono\n");
+    assert_eq!(output(InstallerKind::Brew, &["brew", "install", "x"]), "1\n");
+    assert_eq!(output(InstallerKind::Apt, &["apt-get", "install", "x"]), "noninteractive\n");
+    assert_eq!(output(InstallerKind::Uv, &["uv", "tool", "install", "x"]), "nono\n");
     let go = TestMachine::new().script("go", "echo $GOBIN");
     let result =
         installed(&go, InstallerKind::Go, &["go", "install", "a/b@v1"], installer_timeout(None));
@@ -241,7 +241,7 @@ fn a_missing_manager_has_a_next_step_and_is_never_installed_unasked() {
         remedy(&debian("2:1.19~1"), InstallerKind::Go).map(|(_, offer)| offer).as_deref(),
         Some("")
     );
-    // A password would be asked for: not offered.
+    // It would ask for a password, so it is not offered.
     let setup = InstallerSetup::default();
     let machine = debian("2:1.24~2").script("sudo", "exit 1");
     let missing =

@@ -23,8 +23,8 @@ fn machine(script: &str, more: &str) -> TestMachine {
     ))
 }
 
-/// The decision in a word, or what was wrong.
-fn asked(machine: &TestMachine) -> String {
+/// The decision as a word, or the error.
+fn policy_answer(machine: &TestMachine) -> String {
     let env = machine.environment();
     let leases = EnvLeases::default();
     let config = &machine.configuration().install_policy;
@@ -41,8 +41,8 @@ fn asked(machine: &TestMachine) -> String {
 
 #[track_caller]
 fn check(script: &str, expected: &str) {
-    let said = asked(&machine(script, "timeoutMs: 2000"));
-    assert!(said.contains(expected), "{script}: {said}");
+    let answer = policy_answer(&machine(script, "timeoutMs: 2000"));
+    assert!(answer.contains(expected), "{script}: {answer}");
 }
 
 fn answer(json: &str) -> String {
@@ -63,11 +63,11 @@ fn a_clear_answer_is_taken() {
 
 #[test]
 fn whatever_is_not_a_clear_answer_is_no() {
-    check(":", "gave no JSON answer");
+    check(":", "did not answer with JSON");
     check("exit 1", "failed with code 1");
-    check("echo no json", "gave no JSON answer");
+    check("echo no json", "did not answer with JSON");
     check("/bin/sleep 60", "took too long");
-    check("kill -KILL $$", "ended by signal");
+    check("kill -KILL $$", "stopped by signal");
     check(&answer(r#"{"protocolVersion":2,"decision":"allow"}"#), "another protocol");
     check(&answer(r#"{"decision":"allow"}"#), "another protocol");
     check(&answer(r#"{"protocolVersion":1,"decision":"perhaps"}"#), "gave no decision");
@@ -75,14 +75,14 @@ fn whatever_is_not_a_clear_answer_is_no() {
     check(&answer(r#"{"protocolVersion":1,"decision":"warn","reason":" "}"#), "without a reason");
     check(
         &answer(r#"{"protocolVersion":1,"decision":"allow","findings":[{"ruleId":"x"}]}"#),
-        "makes no sense",
+        "invalid finding",
     );
-    check(&answer(r#"{"protocolVersion":1,"decision":"allow","findings":7}"#), "are no list");
-    check("yes", "said too much");
+    check(&answer(r#"{"protocolVersion":1,"decision":"allow","findings":7}"#), "are not a list");
+    check("yes", "wrote too much output");
 }
 
 #[test]
-fn a_warning_that_nobody_would_read_is_no() {
+fn a_warning_that_is_too_long_means_no() {
     let long = "x".repeat(900);
     let finding = format!(r#"{{"ruleId":"r","severity":"warn","message":"{long}"}}"#);
     let with = |count: usize| {
@@ -95,21 +95,21 @@ fn a_warning_that_nobody_would_read_is_no() {
         // The policy gets no PATH unless it is given one.
         machine.script("policy", "/bin/cat > /dev/null; /bin/cat ${0%/*}/answer")
     };
-    assert!(asked(&file(4)).starts_with("warn"));
-    assert!(asked(&file(5)).contains("more than anybody would read"));
+    assert!(policy_answer(&file(4)).starts_with("warn"));
+    assert!(policy_answer(&file(5)).contains("a warning that is too long"));
     let short = r#"{"ruleId":"r","severity":"info","message":"m"}"#;
     let many = |count: usize, decision: &str| {
         let list = vec![short; count].join(",");
         let answer = format!(
             r#"{{"protocolVersion":1,"decision":"{decision}","reason":"w","findings":[{list}]}}"#
         );
-        asked(
+        policy_answer(
             &machine("/bin/cat > /dev/null; /bin/cat ${0%/*}/answer", "")
                 .file("bin/answer", answer),
         )
     };
     assert!(many(100, "warn").starts_with("warn"));
-    assert!(many(101, "warn").contains("more than anybody would read"));
+    assert!(many(101, "warn").contains("a warning that is too long"));
     assert_eq!(many(101, "block").lines().count(), 101);
 }
 
@@ -122,7 +122,7 @@ fn the_policy_is_told_what_is_about_to_happen_and_little_else() {
     .var("LANG", "C")
     .var("LD_LIBRARY_PATH", "steer")
     .var("OPENAI_API_KEY", "secret");
-    assert_eq!(asked(&machine), "allow");
+    assert_eq!(policy_answer(&machine), "allow");
     let read =
         |name: &str| std::fs::read_to_string(machine.path(&format!("bin/{name}"))).expect(name);
     let input: serde_json::Value = serde_json::from_str(&read("input")).expect("JSON");
@@ -155,38 +155,38 @@ fn a_command_that_others_could_have_put_there_is_not_asked() {
             "{{security: {{installPolicy: {{enabled: true, exec: {{command: '{command}', {more}}}}}}}}}"
         ))
     };
-    assert!(asked(&with("policy", "")).contains("absolute path"));
-    assert!(asked(&with("", "")).contains("absolute path"));
-    assert!(asked(&with("$ROOT/bin/none", "")).contains("cannot be read"));
-    assert!(asked(&with("$ROOT/bin", "")).contains("no regular file"));
-    assert_eq!(asked(&with("$ROOT/bin/policy", "trustedDirs: ['$ROOT/bin']")), "allow");
+    assert!(policy_answer(&with("policy", "")).contains("absolute path"));
+    assert!(policy_answer(&with("", "")).contains("absolute path"));
+    assert!(policy_answer(&with("$ROOT/bin/none", "")).contains("cannot be read"));
+    assert!(policy_answer(&with("$ROOT/bin", "")).contains("not a regular file"));
+    assert_eq!(policy_answer(&with("$ROOT/bin/policy", "trustedDirs: ['$ROOT/bin']")), "allow");
     assert!(
-        asked(&with("$ROOT/bin/policy", "trustedDirs: ['$ROOT/home']"))
-            .contains("no trusted folder")
+        policy_answer(&with("$ROOT/bin/policy", "trustedDirs: ['$ROOT/home']"))
+            .contains("not in a trusted folder")
     );
     #[cfg(unix)]
     {
         let linked = with("$ROOT/bin/link", "").link("bin/link", "bin/policy");
-        assert!(asked(&linked).contains("is a link"));
+        assert!(policy_answer(&linked).contains("is a link"));
         let open = with("$ROOT/bin/policy", "");
         open.chmod("bin/policy", 0o777);
-        assert!(asked(&open).contains("changed by others"));
+        assert!(policy_answer(&open).contains("changed by others"));
         let open = with("$ROOT/bin/policy", "");
         open.chmod("bin", 0o777);
-        assert!(asked(&open).contains("anybody can change"));
+        assert!(policy_answer(&open).contains("any user can change"));
     }
 }
 
 #[test]
 fn it_is_asked_only_where_it_has_a_say() {
     let off = TestMachine::new();
-    assert_eq!(asked(&off), "allow");
+    assert_eq!(policy_answer(&off), "allow");
     let plugins = TestMachine::new()
         .config("{security: {installPolicy: {enabled: true, targets: ['plugin'], exec: {command: '/none'}}}}");
-    assert_eq!(asked(&plugins), "allow");
-    // What cannot be read must not mean that nobody has a say.
+    assert_eq!(policy_answer(&plugins), "allow");
+    // A setting that cannot be read must not disable the policy.
     for odd in ["{enabled: 'yes'}", "true", "{enabled: 1}"] {
         let machine = TestMachine::new().config(&format!("{{security: {{installPolicy: {odd}}}}}"));
-        assert!(asked(&machine).contains("absolute path"), "{odd}");
+        assert!(policy_answer(&machine).contains("absolute path"), "{odd}");
     }
 }

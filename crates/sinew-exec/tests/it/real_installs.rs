@@ -1,5 +1,5 @@
-//! Real managers and real registries, where the machine has them. Each test says loudly when it
-//! cannot run.
+//! Real managers and real registries, if the machine has them. Each test reports when it cannot
+//! run.
 
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::Path;
@@ -13,7 +13,7 @@ use sinew_settings::Environment;
 use sinew_skill::InstallSpec;
 use sinew_testkit::{TestMachine, report_skip};
 
-/// The machine's folders with the real PATH: managers need their surroundings.
+/// The machine's folders with the real PATH, because managers need other programs.
 fn environment(machine: &TestMachine) -> Environment {
     let mut env = machine.environment();
     env.vars = std::env::vars().filter(|(name, _)| name != "HOME").collect();
@@ -41,7 +41,7 @@ fn install(kind: InstallerKind, argv: &[String], env: &Environment) -> InstallRe
     run(&job, env, &EnvLeases::default(), &ProcessControl::default(), &mut |_, _| {})
 }
 
-/// Says why a real install cannot be tried here; `None` where it can.
+/// Why a real install cannot be tried here; `None` if it can.
 fn obstacle(env: &Environment, manager: &str, host: &str) -> Option<String> {
     if sinew_catalog::find_program(env, manager).is_none() {
         return Some(format!("there is no {manager}"));
@@ -84,8 +84,8 @@ fn uv_installs_a_tool() {
     assert!(machine.path("home/.local/bin/pycowsay").exists(), "{result:?}");
 }
 
-/// apt changes the whole machine, so only what it would do is tried: with `--dry-run` behind the very
-/// vector that would be run.
+/// apt changes the whole machine, so only a dry run is tried: `--dry-run` is added to the real
+/// vector.
 #[test]
 fn apt_understands_the_vector() {
     let machine = TestMachine::new();

@@ -1,4 +1,4 @@
-//! Runs of commands for skills: what reaches them, what remains, what became of them.
+//! Runs of commands for skills: what they get, what is left afterwards, and how they ended.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -21,7 +21,7 @@ fn classified(world: &World, script: &str) -> (RunOutcome, String) {
     (report.outcome, report.detail)
 }
 
-/// A declared key reaches the command; undeclared ones and whatever steers programs do not.
+/// A declared key reaches the command; undeclared ones and variables that control programs do not.
 #[test]
 fn the_command_gets_what_its_skill_declares_and_nothing_else() {
     let mut machine = TestMachine::new()
@@ -46,11 +46,15 @@ fn the_command_gets_what_its_skill_declares_and_nothing_else() {
     assert_eq!((seen["DEMO_API_KEY"].as_str(), seen["HOST_TOKEN"].as_str()), ("k1-value", "host"));
     let lease = world.lease(&["demo"]);
     let env = world.run_env("demo", &lease);
-    let held: Vec<&str> = env.withheld.iter().filter_map(|record| record.key.as_deref()).collect();
-    assert!(held.contains(&"OPENAI_API_KEY") && held.contains(&"LD_PRELOAD"), "{held:?}");
+    let withheld: Vec<&str> =
+        env.withheld.iter().filter_map(|record| record.key.as_deref()).collect();
+    assert!(
+        withheld.contains(&"OPENAI_API_KEY") && withheld.contains(&"LD_PRELOAD"),
+        "{withheld:?}"
+    );
 }
 
-/// Nothing remains after a run, after the child was killed, and after a panic.
+/// Nothing is left after a run, after the child was killed, and after a panic.
 #[test]
 fn nothing_remains_after_a_run() {
     let world = World::demo("{primaryEnv: DEMO_KEY}", "{apiKey: 'k1-value'}");
@@ -133,7 +137,7 @@ fn outcomes_follow_from_how_a_command_ends() {
     assert_eq!(report.missing.as_deref(), Some("nosuchprogram"));
     let (_, report) = world.run("demo", &lease, &["/bin/sh", "-c", "othertool --x"]);
     assert_eq!(report.missing.as_deref(), Some("othertool"));
-    // A declared variable that nobody set.
+    // A declared variable that is not set.
     let world = World::demo("{requires: {env: [DEMO_KEY]}}", "{}");
     assert_eq!(
         classified(&world, "exit 1"),
@@ -165,7 +169,8 @@ fn tools_of_the_skill_come_after_those_of_the_system() {
     assert!(path.starts_with(&*world.machine.path("bin").to_string_lossy()), "{path}");
 }
 
-/// Runs a script that fails with an API error until a file is there; each start is counted.
+/// Runs a script that fails with an API error until it was started `until` times; each start is
+/// counted.
 fn flaky(rewind: bool, until: usize, control: &ProcessControl) -> (RunReport, usize) {
     let world = World::demo("{}", "{}");
     let count = world.machine.path("count");
@@ -200,14 +205,14 @@ fn an_api_error_is_tried_once_more() {
         (report.outcome, report.attempts, starts),
         (RunOutcome::Failure(FailureKind::ApiError), 2, 2)
     );
-    // Input that is gone cannot be sent twice.
+    // Input that was already consumed cannot be sent twice.
     let (report, starts) = flaky(false, 2, &ProcessControl::default());
     assert_eq!(
         (report.outcome, report.attempts, starts),
         (RunOutcome::Failure(FailureKind::ApiError), 1, 1)
     );
     assert!(report.not_retried.is_some());
-    // Nor is it tried again for somebody who has left.
+    // Nor is it run again after an interruption.
     let control = ProcessControl::default();
     control.signal(ProcessSignal::Interrupt);
     let (report, starts) = flaky(true, 2, &control);

@@ -1,4 +1,4 @@
-//! Secrets that are kept elsewhere.
+//! Secrets stored elsewhere.
 
 use sinew_catalog::config::SecretSetting;
 use sinew_exec::secret::{SecretCommands, resolve};
@@ -44,7 +44,7 @@ fn variables_files_and_commands_give_values() {
     check("file", "~/key.txt", "from the file");
     check("exec", "vault read item", "read-item");
     check("command", "vault  read  item ", "read-item");
-    // Blanks separate, and nothing else does: there is no shell.
+    // Only blanks separate arguments: there is no shell.
     check("exec", "vault $HOME;id `id`", "$HOME;id-`id`");
 }
 
@@ -56,7 +56,7 @@ fn what_is_missing_is_said_without_what_was_printed() {
     check_missing("file", "~", "not a regular file");
     check_missing("file", "~/empty.txt", "is empty");
     check_missing("file", "~/huge.txt", "is larger than");
-    check_missing("exec", "nosuchprogram x", "there is no program");
+    check_missing("exec", "nosuchprogram x", "was not found");
     check_missing("exec", "broken", "failed with code 3");
     check_missing("exec", "silent", "printed nothing");
     check_missing("exec", " ", "is empty");

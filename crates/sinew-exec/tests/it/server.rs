@@ -1,4 +1,4 @@
-//! A server on this machine that speaks HTTPS with a certificate of its own authority.
+//! A server on this machine that speaks HTTPS with a certificate from its own authority.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,16 +10,16 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// What the server says to one path.
+/// The server's answer to one path.
 #[derive(Clone)]
 pub(crate) enum Answer {
     /// This body, with its length.
     Body(Vec<u8>),
-    /// This body, without saying how long it is.
+    /// This body, without a length.
     Unannounced(Vec<u8>),
-    /// A promise of a length that is not kept.
+    /// An announced length that is not delivered.
     Promise(u64),
-    /// Another address.
+    /// A redirect to another address.
     Redirect(String),
     /// A status and nothing else.
     Status(u16),
@@ -32,7 +32,7 @@ pub(crate) struct Server {
     /// Its authority's certificate.
     pub(crate) authority: Vec<u8>,
     routes: Arc<Mutex<Vec<(String, Answer)>>>,
-    asked: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -68,8 +68,8 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         let routes: Arc<Mutex<Vec<(String, Answer)>>> = Arc::default();
-        let asked = Arc::new(AtomicUsize::new(0));
-        let (known, count) = (Arc::clone(&routes), Arc::clone(&asked));
+        let requests = Arc::new(AtomicUsize::new(0));
+        let (known, count) = (Arc::clone(&routes), Arc::clone(&requests));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (known, tls, count) = (Arc::clone(&known), tls.clone(), Arc::clone(&count));
@@ -83,17 +83,17 @@ impl Server {
                 });
             }
         });
-        Self { port, authority, routes, asked }
+        Self { port, authority, routes, requests }
     }
 
-    /// Says `answer` to a path.
-    pub(crate) fn says(&self, path: &str, answer: Answer) {
+    /// Sets the answer for a path.
+    pub(crate) fn answer_with(&self, path: &str, answer: Answer) {
         self.routes.lock().expect("routes").push((path.to_owned(), answer));
     }
 
-    /// How many requests came.
-    pub(crate) fn asked(&self) -> usize {
-        self.asked.load(Ordering::Relaxed)
+    /// The number of requests so far.
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::Relaxed)
     }
 }
 
@@ -101,7 +101,11 @@ trait Connection: Read + Write {}
 impl Connection for TcpStream {}
 impl Connection for StreamOwned<ServerConnection, TcpStream> {}
 
-fn serve(mut stream: impl Connection, routes: &Mutex<Vec<(String, Answer)>>, asked: &AtomicUsize) {
+fn serve(
+    mut stream: impl Connection,
+    routes: &Mutex<Vec<(String, Answer)>>,
+    requests: &AtomicUsize,
+) {
     let mut request = Vec::new();
     let mut byte = [0; 1];
     while !request.ends_with(b"\r\n\r\n") {
@@ -110,7 +114,7 @@ fn serve(mut stream: impl Connection, routes: &Mutex<Vec<(String, Answer)>>, ask
             _ => return,
         }
     }
-    asked.fetch_add(1, Ordering::Relaxed);
+    requests.fetch_add(1, Ordering::Relaxed);
     let line = String::from_utf8_lossy(&request).lines().next().unwrap_or_default().to_owned();
     let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
     let found = routes.lock().expect("routes").iter().find(|(known, _)| *known == path).cloned();

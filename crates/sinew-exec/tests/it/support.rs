@@ -1,4 +1,4 @@
-//! A machine, its skills, and what a child of theirs sees.
+//! A test machine, its skills, and what their child processes see.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use sinew_testkit::TestMachine;
 pub(crate) const RULES: EnvRules<'static> =
     EnvRules { allow_declared_credentials: true, host_credentials: &[] };
 
-/// One machine with one catalog, asked for plans and runs.
+/// One machine with one catalog, for plans and runs.
 pub(crate) struct World {
     pub(crate) machine: TestMachine,
     pub(crate) catalog: Arc<Catalog>,
@@ -58,7 +58,7 @@ impl World {
         RunEnv::of(&self.covered(skill), lease, &RULES, &self.machine.environment())
     }
 
-    /// What a child of a run for that skill sees in its environment.
+    /// The environment that a child of a run for that skill sees.
     pub(crate) fn child_sees(&self, skill: &str) -> BTreeMap<String, String> {
         let lease = self.lease(&[skill]);
         let (text, report) = self.run(skill, &lease, &["/usr/bin/env"]);
@@ -69,7 +69,7 @@ impl World {
             .collect()
     }
 
-    /// Runs a command for a skill, once; what it wrote to either stream comes back.
+    /// Runs a command for a skill once; returns its output on both streams.
     pub(crate) fn run(&self, skill: &str, lease: &EnvLease, argv: &[&str]) -> (String, RunReport) {
         let mut text = Vec::new();
         let env = self.run_env(skill, lease);

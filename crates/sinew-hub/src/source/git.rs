@@ -189,7 +189,7 @@ impl GitRunner<'_> {
         match ended.how {
             ExitCause::Exit(0) => Ok(out),
             ExitCause::TimedOut => Err(HubError::new(HubErrorCode::Network, "git took too long")),
-            ExitCause::TooLoud => {
+            ExitCause::TooMuchOutput => {
                 Err(HubError::new(HubErrorCode::TooLarge, "the repository is too large"))
             }
             _ => {
