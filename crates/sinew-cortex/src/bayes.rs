@@ -1,18 +1,18 @@
-//! The second policy: reliability as counts that fade, an optimistic order and a cautious bound.
+//! The second policy: reliability as discounted counts, an optimistic order and a cautious bound.
 
 use serde::{Deserialize, Serialize};
 
 use crate::failure::FailureKind;
 
-/// What each use of its own leaves of a candidate's counts: a memory of about fifty uses.
+/// What each use leaves of a candidate's counts: a memory of about fifty uses.
 pub const DISCOUNT: f64 = 0.98;
-/// What is thought of a skill before its first use, for the order: three successes and one failure.
+/// The prior for the order: three successes and one failure.
 pub const PRIOR: (f64, f64) = (3.0, 1.0);
-/// What a new version keeps of the old one's counts.
+/// The share of the counts that a new version keeps.
 pub const VERSION_SHARE: f64 = 0.25;
 /// One-sided 95 %.
 pub const Z: f64 = 1.645;
-/// Below this mean a candidate is a last resort.
+/// A candidate with a lower mean is a last resort.
 pub const LAST_RESORT: f64 = 0.3;
 /// Days between two offers of a last resort.
 pub const LAST_RESORT_DAYS: u32 = 30;
@@ -39,7 +39,7 @@ impl BayesCounts {
         Self { a: self.a * DISCOUNT, b: self.b * DISCOUNT + kind.severity() * blame }
     }
 
-    /// Of another version, or after an alarm.
+    /// The counts of another version, or after an alarm.
     #[must_use]
     pub fn quartered(self) -> Self {
         Self { a: self.a * VERSION_SHARE, b: self.b * VERSION_SHARE }
@@ -55,24 +55,24 @@ impl BayesCounts {
         (PRIOR.0 + self.a) / (PRIOR.0 + PRIOR.1 + self.sum())
     }
 
-    /// What not knowing is worth: `known` is the sum of all counts of the region.
+    /// The bonus for uncertainty: `known` is the sum of all counts of the region.
     pub fn bonus(self, known: f64) -> f64 {
         let tried = 1.0 + known;
         (0.25 * (tried + 1.0).ln() / (PRIOR.0 + PRIOR.1 + self.sum())).sqrt()
     }
 
-    /// What candidates are ordered by.
+    /// The score that candidates are ordered by.
     pub fn score(self, known: f64) -> f64 {
         self.mean() + self.bonus(known)
     }
 
-    /// What the reliability is at least, one-sided 95 %, without the prior.
+    /// The lower bound of the reliability, one-sided 95 %, without the prior.
     pub fn lower_bound(self) -> f64 {
         wilson(self.a, self.sum(), Z)
     }
 }
 
-/// Wilson's lower bound for `successes` of `n`; 0 when there is nothing to go by.
+/// Wilson's lower bound for `successes` of `n`; 0 if there is no evidence.
 ///
 /// ```
 /// assert!((sinew_cortex::bayes::wilson(5.0, 5.0, 1.645) - 0.6488).abs() < 1e-4);

@@ -2,7 +2,8 @@
 
 use crate::failure::FailureKind;
 
-/// What each use takes from the sum: a skill that fails less than this, in severities, never alarms.
+/// What each use subtracts from the sum: a skill that fails less than this, in severities, never
+/// raises the alarm.
 pub const SLACK: f64 = 0.3;
 /// The sum that raises the alarm.
 pub const ALARM: f64 = 2.5;

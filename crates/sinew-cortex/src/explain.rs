@@ -1,5 +1,5 @@
-//! The record behind every answer: what was matched, what each candidate is worth under both
-//! policies, what a reflex lacks, and what follows.
+//! The explanation of every answer: what was matched, what each candidate is worth under both
+//! policies, what a reflex lacks, and the decision.
 
 use serde::Serialize;
 
@@ -13,27 +13,27 @@ use crate::{bayes, weight};
 /// Why a task is answered as it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecallExplanation {
-    /// The task's words.
+    /// The signal words of the task.
     pub task_signals: Vec<String>,
-    /// The region that fits.
+    /// The matching region.
     pub region: Option<String>,
     /// How it was found.
     #[serde(rename = "match")]
     pub matched: RegionMatch,
-    /// The policy that orders.
+    /// The policy that orders candidates.
     pub policy: CandidateOrder,
-    /// The region's candidates, best first, filtered ones last.
+    /// The region's candidates, best first; excluded ones last.
     pub candidates: Vec<CandidateView>,
-    /// What follows.
+    /// The decision.
     pub decision: RecallDecision,
 }
 
 /// How a region was found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RegionMatch {
-    /// By what.
+    /// The kind of match.
     pub kind: RegionMatchKind,
-    /// How well it fits, 0 to 1.
+    /// How well it matches, 0 to 1.
     pub score: f64,
     /// The words that task and pattern share.
     pub shared: Vec<String>,
@@ -41,7 +41,7 @@ pub struct RegionMatch {
     pub runner_up: Option<RunnerUpRegion>,
 }
 
-/// By what a region was found.
+/// How a region was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RegionMatchKind {
@@ -49,20 +49,20 @@ pub enum RegionMatchKind {
     Named,
     /// By shared words.
     Lexical,
-    /// By what the task means.
+    /// By the meaning of the task.
     Meaning,
-    /// None fits.
+    /// No region matches.
     None,
 }
 
-/// A region that fits nearly as well.
+/// A region that matches almost as well.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunnerUpRegion {
     /// The region.
     pub region: String,
-    /// How well it fits.
+    /// How well it matches.
     pub score: f64,
-    /// Whether it is so close that the other could as well have been taken.
+    /// Whether it is so close that it might as well have been chosen.
     pub near_tie: bool,
 }
 
@@ -75,11 +75,11 @@ pub struct CandidateView {
     pub version: String,
     /// Where it comes from.
     pub source: String,
-    /// How well it did.
+    /// Its learned weight.
     pub weight: f64,
-    /// Days since its last use, as they count.
+    /// Days since its last use, as they count for decay.
     pub days_idle: u32,
-    /// Its weight as it counts today.
+    /// Its weight after decay.
     pub effective_weight: f64,
     /// How often it was used.
     pub runs: RunCounts,
@@ -89,17 +89,17 @@ pub struct CandidateView {
     pub last_fail: Option<LastFailure>,
     /// Why it is not offered.
     pub filtered: Option<FilterReason>,
-    /// What the Bayesian policy makes of it.
+    /// Its numbers under the Bayesian policy.
     pub bayes: BayesView,
     /// Its reflex.
     pub reflex: ReflexStatus,
     /// Warnings about it.
     pub lessons: Vec<LessonView>,
-    /// Its place under each policy, counted from 1; `None` where it is not offered.
+    /// Its rank under each policy, counted from 1; `None` if it is not offered.
     pub rank: PolicyRanks,
-    /// Failures that an outage is to blame for.
+    /// Failures caused by an outage.
     pub env_fails: u32,
-    /// What follows from the numbers and may surprise.
+    /// Consequences of the numbers that may surprise.
     pub notes: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ pub struct RunCounts {
 /// Why a candidate is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum FilterReason {
-    /// Somebody said never.
+    /// It is on the blacklist.
     #[serde(rename = "blacklisted")]
     Blacklisted,
     /// Too weak.
@@ -126,7 +126,7 @@ pub enum FilterReason {
     LastResort,
 }
 
-/// What the Bayesian policy makes of a candidate.
+/// A candidate's numbers under the Bayesian policy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BayesView {
     /// Discounted successes.
@@ -135,17 +135,17 @@ pub struct BayesView {
     pub b: f64,
     /// The expected reliability.
     pub mean: f64,
-    /// What not knowing is worth.
+    /// The bonus for uncertainty.
     pub bonus: f64,
-    /// What it is ordered by.
+    /// The score it is ordered by.
     pub score: f64,
-    /// What the reliability is at least, one-sided 95 %.
+    /// The lower bound of the reliability, one-sided 95 %.
     pub lb: f64,
     /// The sum of the counts.
     pub n: f64,
 }
 
-/// A candidate's place under each policy.
+/// A candidate's rank under each policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct PolicyRanks {
     /// Under `cortex`.
@@ -160,36 +160,36 @@ pub struct LessonView {
     /// What was learned.
     #[serde(flatten)]
     pub lesson: Lesson,
-    /// How sure it is now, 0 to 1.
+    /// The current confidence, 0 to 1.
     pub confidence: f64,
     /// When it was learned.
     pub created: UtcDay,
-    /// Whether it must be probed again before it is believed.
+    /// Whether it must be checked again before it is relied on.
     pub stale: bool,
 }
 
 impl LessonView {
-    /// A lesson as it stands today.
-    pub fn of(held: &RememberedLesson, today: UtcDay, policy: &CortexPolicy) -> Self {
+    /// The current state of a lesson.
+    pub fn of(lesson: &RememberedLesson, today: UtcDay, policy: &CortexPolicy) -> Self {
         Self {
-            lesson: held.lesson.clone(),
-            confidence: f64::from(held.faded_confidence(today, policy)) / 100.0,
-            created: held.created,
-            stale: held.is_stale(today),
+            lesson: lesson.lesson.clone(),
+            confidence: f64::from(lesson.faded_confidence(today, policy)) / 100.0,
+            created: lesson.created,
+            stale: lesson.is_stale(today),
         }
     }
 }
 
-/// What follows from a recall.
+/// The decision of a recall.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecallDecision {
     /// What to do.
     pub action: RecallAction,
-    /// The candidate that comes first.
+    /// The first candidate.
     pub slug: Option<String>,
-    /// Whether its plan is asked about.
+    /// Whether the user is asked about its plan.
     pub mode: PlanMode,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -197,24 +197,24 @@ pub struct RecallDecision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecallAction {
-    /// Show what is known.
+    /// Offer the known candidates.
     Present,
-    /// Look elsewhere.
+    /// Search registries.
     Search,
 }
 
-/// Whether a plan is asked about.
+/// Whether the user is asked about a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanMode {
-    /// It is.
+    /// The user is asked.
     #[default]
     Standard,
-    /// Nothing but a notice is shown.
+    /// Only a notice is shown.
     Reflex,
 }
 
-/// The region's candidates in the policy's order, those that are not offered last.
+/// The region's candidates in the policy's order; those that are not offered come last.
 pub fn candidate_views(
     memory: &CortexMemory,
     name: &str,
@@ -254,7 +254,7 @@ pub fn candidate_views(
     views.into_iter().map(|(view, _)| view).collect()
 }
 
-/// One candidate on its own.
+/// The view of one candidate.
 pub fn candidate_view(
     memory: &CortexMemory,
     region: &Region,
@@ -326,7 +326,7 @@ fn filtered(
 }
 
 impl CandidateView {
-    /// Whether, under `bayes`, it comes after everything else.
+    /// Whether, under `bayes`, it comes after all others.
     pub fn is_last_resort(&self) -> bool {
         self.bayes.mean < bayes::LAST_RESORT
     }
@@ -350,7 +350,7 @@ fn compare(a: &CandidateView, b: &CandidateView, order: CandidateOrder) -> std::
         .then_with(|| a.slug.cmp(&b.slug))
 }
 
-/// What follows from Skill Cortex's numbers and may surprise.
+/// Consequences of Skill Cortex's numbers that may surprise.
 fn notes(candidate: &RegionCandidate) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(days) = weight::reflex_days(candidate.weight).filter(|_| candidate.reflex) {
@@ -361,10 +361,10 @@ fn notes(candidate: &RegionCandidate) -> Vec<String> {
         ));
     }
     if candidate.env_fails > 0 {
-        notes.push(format!("{} failures fell into an outage", candidate.env_fails));
+        notes.push(format!("{} failures happened during an outage", candidate.env_fails));
     }
     if let Some(at) = candidate.alarm {
-        notes.push(format!("its reliability fell: the drift alarm went off on {}", at.day()));
+        notes.push(format!("its reliability fell: the drift alarm was raised on {}", at.day()));
     }
     notes
 }

@@ -1,5 +1,5 @@
-//! How a run can fail: the table of kinds, what each costs, and what is done about it. Which kind a
-//! run was is said by whoever started it (`sinew-exec`), or stated.
+//! How a run can fail: the kinds, what each costs, and what to do about it. The kind of a failure
+//! comes from `sinew-exec`, or from the caller.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureKind {
-    /// The skill does something else than the task.
+    /// The skill does something other than the task.
     TaskMismatch,
-    /// The skill broke.
+    /// The skill failed.
     RuntimeError,
-    /// The credentials were refused or missing.
+    /// Credentials were refused or missing.
     AuthError,
     /// A program is not installed.
     DependencyMissing,
-    /// The service did not answer as it should.
+    /// The service did not answer properly.
     ApiError,
 }
 
@@ -26,11 +26,11 @@ pub enum FailureKind {
 struct FailureRow {
     kind: FailureKind,
     name: &'static str,
-    /// Short names that the original's prose uses.
+    /// The short name in the original's prose.
     short: &'static str,
     /// What the weight is multiplied by.
     factor: f64,
-    /// How much of a failure it is to the Bayesian policy and to the drift alarm.
+    /// Its severity for the Bayesian policy and the drift alarm.
     severity: f64,
     remedy: &'static str,
 }
@@ -102,7 +102,7 @@ impl FailureKind {
         self.row().factor
     }
 
-    /// How much of a failure it is, up to 1.
+    /// Its severity, up to 1.
     pub fn severity(self) -> f64 {
         self.row().severity
     }
@@ -119,7 +119,7 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// A text that names no kind of failure.
+/// A text that is not a kind of failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownFailureKind;
 

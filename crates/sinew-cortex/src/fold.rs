@@ -1,8 +1,8 @@
 //! The fold: from the log to the memory.
 //!
-//! [`fold`] sorts by time and id, so that the order of arrival plays no part. [`apply_all`] carries a
-//! memory on with records that sort after its last; where that would not give what a whole fold
-//! gives, it says so instead of being nearly right.
+//! [`fold`] sorts by time and id, so that the order of arrival does not matter. [`apply_all`]
+//! updates a memory with records that sort after its last; if that would give another result than a
+//! full fold, it returns an error instead of an approximation.
 
 use std::collections::BTreeSet;
 
@@ -24,16 +24,16 @@ use crate::shield;
 use crate::time::UtcInstant;
 use crate::{original, reflex, weight};
 
-/// Side effects kept per candidate; those that forbid a reflex are kept first.
+/// Side effects stored per candidate; those that rule out a reflex come first.
 const MAX_TAGS: usize = 32;
-/// Digests kept per candidate: a person who approves more versions than this has moved on.
+/// Digests stored per candidate: a person who approves more versions than this has moved on.
 const MAX_APPROVED: usize = 8;
-/// Names of programs or variables followed per region.
+/// Names of programs or variables tracked per region.
 const MAX_KEYS: usize = 32;
-/// Outcomes kept per missing program.
+/// Outcomes stored per missing program.
 const MAX_MISSING: usize = 8;
 
-/// The memory that a log gives. Order and repetition of the records do not matter.
+/// The memory of a log. Order and repetition of the records do not matter.
 pub fn fold<'a>(
     records: impl IntoIterator<Item = &'a CortexRecord>,
     policy: &CortexPolicy,
@@ -41,8 +41,8 @@ pub fn fold<'a>(
     fold_split(&in_order(records), usize::MAX, policy).1
 }
 
-/// The memory after the first `at` records of a whole log, with what the later ones say about them,
-/// and the memory after all.
+/// The memory after the first `at` records of a full log, including what later ones say about them,
+/// and the memory after all records.
 pub(crate) fn fold_split(
     sorted: &[&CortexRecord],
     at: usize,
@@ -50,13 +50,13 @@ pub(crate) fn fold_split(
 ) -> (CortexMemory, CortexMemory) {
     let mut memory = CortexMemory::new(policy);
     let skipped = skipped(sorted);
-    // Nothing was folded before a whole log, so that nothing can be too late.
+    // Nothing was folded before, so no record can be too late.
     let base = apply_sorted(&mut memory, sorted, at, &skipped, policy).unwrap_or(None);
     let base = base.unwrap_or_else(|| memory.clone());
     (base, memory)
 }
 
-/// The records in the order of the fold, each once.
+/// The records in fold order, each once.
 pub(crate) fn in_order<'a>(
     records: impl IntoIterator<Item = &'a CortexRecord>,
 ) -> Vec<&'a CortexRecord> {
@@ -66,11 +66,11 @@ pub(crate) fn in_order<'a>(
     sorted
 }
 
-/// The memory cannot be carried on with these records: a whole fold would give something else.
+/// The memory cannot be updated with these records: a full fold would give another result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NeedsFold;
 
-/// Carries a memory on with records that were appended since.
+/// Updates a memory with records that were appended since.
 pub fn apply_all<'a>(
     memory: &mut CortexMemory,
     records: impl IntoIterator<Item = &'a CortexRecord>,
@@ -79,7 +79,7 @@ pub fn apply_all<'a>(
     continue_fold(memory, &in_order(records), usize::MAX, policy).map(drop)
 }
 
-/// Carries a memory on, and gives the one after the first `at` records where there are more.
+/// Updates a memory, and returns the one after the first `at` records if there are more.
 pub(crate) fn continue_fold(
     memory: &mut CortexMemory,
     sorted: &[&CortexRecord],
@@ -91,7 +91,7 @@ pub(crate) fn continue_fold(
         return Err(NeedsFold);
     }
     let skipped = memory.retracted.clone();
-    // A retraction reaches back; it is only known where a whole fold has seen it.
+    // A retraction affects earlier records; only a full fold can apply it.
     let is_news = |record: &&CortexRecord| match record.body {
         RecordBody::Retract { target } => {
             !skipped.contains(&record.id) && !skipped.contains(&target)
@@ -111,9 +111,10 @@ fn apply_sorted(
     skipped: &BTreeSet<Ulid>,
     policy: &CortexPolicy,
 ) -> Result<Option<CortexMemory>, NeedsFold> {
-    let kept: Vec<&CortexRecord> =
+    let effective: Vec<&CortexRecord> =
         sorted.iter().copied().filter(|record| !skipped.contains(&record.id)).collect();
-    let spared = shield::shielded(&kept, &memory.outage, policy.shield).map_err(|_| NeedsFold)?;
+    let spared =
+        shield::shielded(&effective, &memory.outage, policy.shield).map_err(|_| NeedsFold)?;
     let mut base = None;
     for (place, record) in sorted.iter().enumerate() {
         if place == at {
@@ -130,7 +131,7 @@ fn apply_sorted(
     Ok(base)
 }
 
-/// The records that retractions take back. A later retraction may take back an earlier one.
+/// The records that are retracted. A later retraction may retract an earlier one.
 fn skipped(sorted: &[&CortexRecord]) -> BTreeSet<Ulid> {
     let mut skipped = BTreeSet::new();
     for record in sorted.iter().rev() {
@@ -279,7 +280,7 @@ pub(crate) fn succeed(
     candidate.counts = candidate.counts.success(blame);
     candidate.drift = drift::sum_after(candidate.drift, None);
     candidate.push_ring('S');
-    // Nothing but a failure or another version takes a reflex away, not even an import's tags.
+    // Only a failure or another version takes a reflex away, not even the tags of an import do.
     candidate.reflex |= reflex::is_earned(candidate);
 }
 
@@ -320,7 +321,7 @@ pub(crate) fn fail(
     });
 }
 
-/// Another version is another skill, a quarter of which is known.
+/// Another version counts as another skill, of which a quarter is known.
 fn other_version(candidate: &mut RegionCandidate, found: &str) {
     if candidate.announced.as_deref() == Some(found) {
         return;
@@ -334,7 +335,7 @@ fn other_version(candidate: &mut RegionCandidate, found: &str) {
     candidate.ring.clear();
 }
 
-/// A tag that was seen once stays: whoever wrote once may write again.
+/// A tag that was seen once stays: a skill that wrote once may write again.
 fn learn_tags(candidate: &mut RegionCandidate, tags: Option<&[String]>) {
     let Some(tags) = tags else { return };
     let known = candidate.side_effects.get_or_insert_default();
@@ -404,7 +405,7 @@ fn retain(memory: &mut CortexMemory, place: &RegionSkill, at: UtcInstant) {
     memory.retained.push(RetainedSkill { slug, region, since: at, candidate });
 }
 
-/// Uninstalling a skill that was kept gives its record back to its region.
+/// Uninstalling a retained skill returns its record to its region.
 fn release(memory: &mut CortexMemory, place: &RegionSkill) {
     let kept = memory
         .retained
@@ -436,7 +437,7 @@ fn reset(memory: &mut CortexMemory, scope: &ForgetScope, policy: &CortexPolicy) 
             prune::remove_region(memory, region);
             memory.retained.retain(|kept| kept.region != *region);
         }
-        // The blacklist is a person's word about the skill; only a person's word takes it back.
+        // The blacklist is a person's decision about the skill; only a person can revoke it.
         ForgetScope::Slug(slug) => {
             for region in memory.motor.values_mut() {
                 region.candidates.retain(|candidate| candidate.slug != *slug);
@@ -448,7 +449,8 @@ fn reset(memory: &mut CortexMemory, scope: &ForgetScope, policy: &CortexPolicy) 
     }
 }
 
-/// Forgets what was learned. Where the fold stands, and what the network did, is not learning.
+/// Forgets what was learned. The position of the fold and the state of the network are not
+/// learning.
 fn forget_all(memory: &mut CortexMemory, policy: &CortexPolicy) {
     let fresh = CortexMemory::new(policy);
     let old = std::mem::replace(memory, fresh);

@@ -1,8 +1,8 @@
-//! A memory that grows with the log, also when records arrive out of order.
+//! A memory that grows with the log, even if records arrive out of order.
 //!
-//! Several processes write one log, so that a record may arrive a moment after one that sorts behind
-//! it. The latest records are therefore kept beside the memory that came before them, and folded
-//! again when one falls between them. A record older than these needs the whole log.
+//! Several processes write one log, so a record may arrive a moment after one that sorts behind it.
+//! The latest records are therefore stored with the memory from before them, and folded again when
+//! a record falls between them. A record older than these needs a fold of the whole log.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use crate::policy::CortexPolicy;
 use crate::record::CortexRecord;
 
 /// Records that may still be reordered. Writers are late by the time of one write, so a handful
-/// would do; this many costs a fraction of a millisecond to fold.
+/// would do; this many cost a fraction of a millisecond to fold.
 const RECENT: usize = 96;
 /// The base moves this many records at a time, so that it does not move with each one.
 const STEP: usize = 64;
@@ -25,7 +25,7 @@ pub struct MemoryHistory {
     head: CortexMemory,
 }
 
-/// A history as it is stored: the memory before the latest records, and these.
+/// A history as it is stored: the memory before the latest records, and those records.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct HistorySnapshot {
     base: CortexMemory,
@@ -47,7 +47,7 @@ impl MemoryHistory {
         Self::of(&[], policy)
     }
 
-    /// The history that was stored, if it was made by this version under this policy.
+    /// Restores a stored history, if it was made by this version under this policy.
     pub fn resume(snapshot: HistorySnapshot, policy: &CortexPolicy) -> Option<Self> {
         let HistorySnapshot { base, recent } = snapshot;
         if base.format != FORMAT {
@@ -58,7 +58,7 @@ impl MemoryHistory {
         Some(Self { base, recent, head })
     }
 
-    /// What is stored of it.
+    /// The form that is stored.
     pub fn snapshot(&self) -> HistorySnapshot {
         HistorySnapshot { base: self.base.clone(), recent: self.recent.clone() }
     }
@@ -68,8 +68,8 @@ impl MemoryHistory {
         &self.head
     }
 
-    /// Adds records that arrived. When they reach back too far, the history stays as it was, and the
-    /// whole log must be folded.
+    /// Adds records that arrived. If they are too old, the history stays unchanged, and the whole
+    /// log must be folded.
     pub fn add(
         &mut self,
         mut records: Vec<CortexRecord>,

@@ -1,4 +1,4 @@
-//! Names of records: ULIDs, which sort by the time they were made.
+//! Ids of records: ULIDs, which sort by the time they were made.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,12 +12,12 @@ const ENTROPY_BITS: u32 = 80;
 /// Ids between two steps, in bits.
 const STEP_BITS: u32 = 24;
 
-/// A ULID: 48 bits of time, 80 bits of chance, 26 characters.
+/// A ULID: 48 bits of time, 80 random bits, 26 characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ulid(u128);
 
 impl Ulid {
-    /// An id for that time. Chance comes from outside; 80 bits of it are used.
+    /// An id for that time. The entropy is passed in; 80 bits of it are used.
     pub fn new(at: UtcInstant, entropy: u128) -> Self {
         let time = u128::try_from(at.ms()).unwrap_or(0) << ENTROPY_BITS;
         Self(time | (entropy & ((1 << ENTROPY_BITS) - 1)))
@@ -34,15 +34,15 @@ impl Ulid {
         Self(self.0.wrapping_add(1))
     }
 
-    /// The id so many steps after this one, for records that come one after another. Between two steps
-    /// there is room for what is written together with the first.
+    /// The id this many steps after this one, for records that come one after another. Between two
+    /// steps there is room for records that are written together with the first.
     #[must_use]
     pub fn nth_after(self, steps: u32) -> Self {
         Self(self.0.wrapping_add(u128::from(steps) << STEP_BITS))
     }
 
-    /// The id that always belongs to these parts, so that a step that is repeated after a crash
-    /// writes the same record and not a second one.
+    /// The id that always belongs to these parts, so that a step repeated after a crash writes the
+    /// same record and not a second one.
     pub fn derived(at: UtcInstant, parts: &[&str]) -> Self {
         let mut text = String::new();
         for part in parts {
@@ -63,7 +63,7 @@ impl fmt::Display for Ulid {
     }
 }
 
-/// A text that is no ULID.
+/// A text that is not a ULID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidUlid;
 

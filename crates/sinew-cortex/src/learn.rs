@@ -1,4 +1,5 @@
-//! What an outcome teaches beyond its own numbers: lessons and pruning, as records to be written.
+//! What an outcome teaches beyond its own numbers: lessons and pruning, as records to append to the
+//! log.
 
 use crate::failure::FailureKind;
 use crate::id::Ulid;
@@ -12,8 +13,8 @@ use crate::time::UtcDay;
 
 /// The lessons of an outcome that was just folded.
 ///
-/// `point` is what somebody says about the skill's description: what misleads, with a mismatch, or
-/// what held, with a success. It is never inferred.
+/// `point` is what the caller reports about the skill's description: what misleads, with a
+/// mismatch, or what was right, with a success. It is never inferred.
 pub fn lesson_records(
     memory: &CortexMemory,
     id: Ulid,
@@ -32,7 +33,7 @@ pub fn lesson_records(
     found.bodies
 }
 
-/// What must leave after an outcome, as the record that says so.
+/// The pruning that is due after an outcome, as a record.
 pub fn pruning_record(
     memory: &CortexMemory,
     today: UtcDay,
@@ -43,8 +44,8 @@ pub fn pruning_record(
     (!removed.is_empty()).then_some(RecordBody::Prune { removed })
 }
 
-/// The words that stand for a region from now on: only after a task that no pattern knew and that a
-/// search brought to a good end. `None` where there are too few.
+/// The words learned for a region: only after a task that no pattern matched and that a search led
+/// to success. `None` if there are too few.
 pub fn signals_record(
     task: &str,
     region: &str,
@@ -67,8 +68,8 @@ impl LessonCollector<'_> {
     }
 
     fn push(&mut self, op: LessonOp, lesson: Lesson, evidence: Vec<Ulid>) {
-        let is_same = |body: &RecordBody| matches!(body, RecordBody::Lesson { lesson: told, .. } if *told == lesson);
-        // One outcome speaks once about one lesson.
+        let is_same = |body: &RecordBody| matches!(body, RecordBody::Lesson { lesson: known, .. } if *known == lesson);
+        // One outcome counts once for each lesson.
         if !self.bodies.iter().any(is_same) {
             self.bodies.push(RecordBody::Lesson { op, lesson, evidence });
         }

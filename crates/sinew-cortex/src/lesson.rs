@@ -1,4 +1,4 @@
-//! Lessons: structured warnings that outcomes teach. Free text is no lesson.
+//! Lessons: structured warnings learned from outcomes. Free text is not a lesson.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,25 +11,26 @@ use crate::time::{UtcDay, UtcInstant};
 /// Confidence in hundredths: sums of tenths must not drift.
 pub type Hundredths = u8;
 
-/// What a lesson starts with.
+/// The initial confidence.
 pub const START: Hundredths = 60;
-/// What being right again adds.
+/// What a confirmation adds.
 pub const VALIDATED: Hundredths = 10;
-/// What being wrong takes.
+/// What a contradiction subtracts.
 pub const CONTRADICTED: Hundredths = 20;
-/// No lesson is surer than this.
+/// The highest confidence.
 pub const CERTAIN: Hundredths = 100;
-/// Below this a lesson is forgotten.
+/// A lesson with less confidence is forgotten.
 pub const KEEP_MIN: Hundredths = 30;
-/// What each period without being right takes, at pruning.
+/// What each period without a confirmation subtracts, at pruning.
 pub const FADES_BY: Hundredths = 10;
 /// The period of the two warnings, in days.
 const WARNING_PERIOD: u32 = 14;
 /// The period of `env_ready`, in days: a variable that is set stays set.
 const READY_PERIOD: u32 = 90;
-/// How often the same program must be missing, or the same variable set, before it is a lesson.
+/// How often the same program must be missing, or the same variable set, before it becomes a
+/// lesson.
 pub const SEEN_TWICE: u32 = 2;
-/// Outcomes kept as evidence; the latest ones say enough.
+/// Outcomes stored as evidence; the latest ones are enough.
 const MAX_EVIDENCE: usize = 8;
 
 /// What was learned.
@@ -43,14 +44,14 @@ pub enum Lesson {
         /// The program.
         key: String,
     },
-    /// This skill's description promises what it does not do.
+    /// This skill's description promises something it does not do.
     SkillQualityWarning {
         /// The skill.
         slug: String,
-        /// The point that misleads.
+        /// The misleading point.
         detail: String,
     },
-    /// This region's variable is set here: nobody needs to be asked for it.
+    /// This region's variable is set here, so the user need not be asked for it.
     EnvReady {
         /// The region.
         region: String,
@@ -93,7 +94,7 @@ impl Lesson {
     }
 }
 
-/// A lesson with what speaks for it.
+/// A lesson with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RememberedLesson {
     /// What was learned.
@@ -102,12 +103,12 @@ pub struct RememberedLesson {
     pub confidence: Hundredths,
     /// When it was learned.
     pub created: UtcDay,
-    /// When it was last right.
+    /// When it was last confirmed.
     pub last_validated: UtcInstant,
-    /// The latest outcomes that speak for it.
+    /// The latest outcomes that support it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<Ulid>,
-    /// How often it was wrong.
+    /// How often it was contradicted.
     pub contradicted: u32,
     /// Fields that another program added.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -128,7 +129,7 @@ impl RememberedLesson {
         }
     }
 
-    /// Applies what happened to it; `Create` of one that is there changes nothing.
+    /// Applies an operation; `Create` of an existing lesson changes nothing.
     pub(crate) fn apply(&mut self, op: LessonOp, evidence: &[Ulid], at: UtcInstant) {
         match op {
             LessonOp::Create => {}
@@ -157,11 +158,12 @@ impl RememberedLesson {
             return self.confidence;
         }
         let periods = today.days_since(self.last_validated.day()) / self.lesson.period();
-        let taken = periods.saturating_mul(u32::from(FADES_BY)).min(u32::from(CERTAIN));
-        self.confidence.saturating_sub(u8::try_from(taken).unwrap_or(CERTAIN))
+        let loss = periods.saturating_mul(u32::from(FADES_BY)).min(u32::from(CERTAIN));
+        self.confidence.saturating_sub(u8::try_from(loss).unwrap_or(CERTAIN))
     }
 
-    /// Whether it must be probed again before it is shown: a warning that was not right for a period.
+    /// Whether it must be checked again before it is shown: a warning that was not confirmed for a
+    /// period.
     pub fn is_stale(&self, today: UtcDay) -> bool {
         today.days_since(self.last_validated.day()) >= self.lesson.period()
     }

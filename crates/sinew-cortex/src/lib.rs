@@ -1,9 +1,9 @@
-//! The cortex: what worked is remembered, and becomes reflex.
+//! The cortex: it remembers what worked, and turns it into reflexes.
 //!
-//! Every use of a skill leaves an [`SkillOutcome`](record::SkillOutcome) in a log. The [`CortexMemory`] is a fold over
-//! that log: regions of tasks, the weight of each skill in them, reflexes that were earned, lessons
-//! that failures taught. What works gets stronger, what is not used fades, and every answer comes with
-//! an [`RecallExplanation`](explain::RecallExplanation).
+//! Every use of a skill leaves a [`SkillOutcome`](record::SkillOutcome) in a log. The
+//! [`CortexMemory`] is a fold over that log: regions of tasks, the weight of each skill in them,
+//! reflexes that were earned, lessons from failures. What works gets stronger, what is not used
+//! fades, and every answer comes with a [`RecallExplanation`](explain::RecallExplanation).
 //!
 //! ```
 //! use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
@@ -18,10 +18,10 @@
 //! assert_eq!(memory.candidate("task-management", "todoist").unwrap().weight, 0.575);
 //! ```
 //!
-//! **Promise:** pure functions of (log, clock, policy). The same log gives the same bytes, in one go or
-//! from a snapshot and the rest, in whatever order the records arrived. Skill Cortex's formulas are the
-//! defaults, to the bit. No input panics. **Left out on purpose:** storage, the clock and the network
-//! (`sinew-engine` has hands), ranking by meaning (`sinew-route`, through
+//! **Promise:** pure functions of (log, clock, policy). The same log gives the same bytes, in one
+//! go or from a snapshot and the rest, in whatever order the records arrived. Skill Cortex's
+//! formulas are the defaults, bit for bit. No input panics. **Left out on purpose:** storage, the
+//! clock and the network (`sinew-engine` provides them), ranking by meaning (`sinew-route`, through
 //! [`TaskSimilarity`](recall::TaskSimilarity)).
 
 pub mod acquire;

@@ -1,7 +1,7 @@
-//! What is remembered: the result of the fold.
+//! The memory: the result of the fold.
 //!
-//! A [`CortexMemory`] holds the original's schema and what the schema lacks. It is plain data with one
-//! serialised form, so that two folds of one log can be compared byte by byte.
+//! A [`CortexMemory`] contains the original's schema and what the schema lacks. It is plain data
+//! with one serialised form, so that two folds of one log can be compared byte by byte.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::shield::OutageState;
 use crate::time::{UtcDay, UtcInstant};
 use crate::weight::{self, RecentSuccesses};
 
-/// The version of the serialised form. A snapshot of another version is folded anew.
+/// The version of the serialised form. A snapshot of another version is folded again.
 pub const FORMAT: u32 = 1;
 
 /// Everything that is remembered.
@@ -26,13 +26,13 @@ pub const FORMAT: u32 = 1;
 pub struct CortexMemory {
     /// The version of this form.
     pub format: u32,
-    /// The settings it was folded under.
+    /// The settings it was folded with.
     pub folded: FoldKey,
     /// The last record that was folded.
     pub last: Option<RecordKey>,
     /// How many records were folded.
     pub records: u64,
-    /// Which words stand for which region, in order of creation.
+    /// Which words are learned for which region, in order of creation.
     pub patterns: Vec<RegionPattern>,
     /// The regions by name.
     pub motor: BTreeMap<String, Region>,
@@ -42,21 +42,21 @@ pub struct CortexMemory {
     pub blacklist: Vec<BlacklistedSkill>,
     /// The counters.
     pub stats: CortexStats,
-    /// Skills that a person kept, with their records.
+    /// Skills that a person retained, with their records.
     pub retained: Vec<RetainedSkill>,
-    /// Digests that a person agreed to install, by region and slug.
+    /// Digests that a person approved for installation, by region and slug.
     pub approved: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// Records that are skipped.
     pub retracted: BTreeSet<Ulid>,
     /// Service failures of the last minutes.
     pub outage: OutageState,
-    /// Keys of an imported file that mean nothing to sinew, by the place they stand in.
+    /// Unknown keys of an imported file, by their location.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Map<String, Value>>,
 }
 
 impl CortexMemory {
-    /// Nothing is remembered yet.
+    /// An empty memory.
     pub fn new(policy: &CortexPolicy) -> Self {
         Self {
             format: FORMAT,
@@ -76,7 +76,7 @@ impl CortexMemory {
         }
     }
 
-    /// The one serialised form.
+    /// The only serialised form.
     pub fn to_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(self).unwrap_or_default()
     }
@@ -86,10 +86,10 @@ impl CortexMemory {
         self.motor.get(region)?.candidates.iter().find(|candidate| candidate.slug == slug)
     }
 
-    /// The record of a skill that a person kept.
+    /// The record of a retained skill.
     pub fn retained_candidate(&self, region: &str, slug: &str) -> Option<&RegionCandidate> {
-        let kept = self.retained.iter().find(|kept| kept.region == region && kept.slug == slug);
-        kept.map(|kept| &kept.candidate)
+        let found = self.retained.iter().find(|skill| skill.region == region && skill.slug == slug);
+        found.map(|skill| &skill.candidate)
     }
 
     /// Whether a skill is never offered.
@@ -97,25 +97,25 @@ impl CortexMemory {
         self.blacklist.iter().any(|listed| listed.slug == slug)
     }
 
-    /// Whether a person agreed to install exactly this content for this region.
+    /// Whether a person approved the installation of exactly this content for this region.
     pub fn is_approved(&self, region: &str, slug: &str, digest: &str) -> bool {
         let digests = self.approved.get(region).and_then(|slugs| slugs.get(slug));
         digests.is_some_and(|digests| digests.iter().any(|known| known == digest))
     }
 
-    /// The words that stand for a region.
+    /// The words learned for a region.
     pub fn pattern(&self, region: &str) -> Option<&RegionPattern> {
         self.patterns.iter().find(|pattern| pattern.region == region)
     }
 
-    /// How many outcomes speak in the weights.
+    /// The number of outcomes in the weights.
     pub fn outcomes(&self) -> u64 {
         let candidates = self.motor.values().flat_map(|region| &region.candidates);
         candidates.map(|candidate| candidate.success + candidate.fail).sum()
     }
 }
 
-/// The words that stand for a region.
+/// The words learned for a region.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RegionPattern {
     /// The region.
@@ -127,7 +127,7 @@ pub struct RegionPattern {
     pub extra: Map<String, Value>,
 }
 
-/// A word and since when it stands for its region.
+/// A word, and when it was learned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegionSignal {
     /// The word.
@@ -139,7 +139,7 @@ pub struct RegionSignal {
 /// A task area.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Region {
-    /// Its place among the regions, for exports.
+    /// Its position among the regions, for exports.
     pub place: u32,
     /// Skills that did tasks of this area, in order of creation.
     pub candidates: Vec<RegionCandidate>,
@@ -148,7 +148,7 @@ pub struct Region {
     /// Outcomes in which a program was missing, by program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, Vec<Ulid>>,
-    /// In how many uses in a row a variable was set, by name.
+    /// How many uses in a row a variable was set in, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env_set: BTreeMap<String, u32>,
     /// Fields that another program added.
@@ -182,7 +182,7 @@ impl Region {
         })
     }
 
-    /// A candidate's weight as it counts today.
+    /// A candidate's weight after decay.
     pub fn effective_weight(
         &self,
         candidate: &RegionCandidate,
@@ -193,7 +193,7 @@ impl Region {
     }
 }
 
-/// A skill in a region: the original's record, and what it lacks.
+/// A skill in a region: the original's record, and what that lacks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RegionCandidate {
     /// The skill.
@@ -202,28 +202,28 @@ pub struct RegionCandidate {
     pub source: String,
     /// The version that was learned.
     pub version: String,
-    /// How well it did, 0 to 1.
+    /// Its learned weight, 0 to 1.
     pub weight: f64,
     /// How often it worked.
     pub success: u64,
-    /// How often it did not.
+    /// How often it failed.
     pub fail: u64,
     /// The last failure.
     pub last_fail: Option<LastFailure>,
-    /// What it does besides thinking; `None` where nobody knows.
+    /// Its side effects; `None` if unknown.
     pub side_effects: Option<Vec<String>>,
     /// Characters of its SKILL.md.
     pub skill_md_chars: u64,
-    /// Bytes of its SKILL.md, where somebody counted them.
+    /// Bytes of its SKILL.md, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill_md_bytes: Option<u64>,
     /// Whether it earned a reflex.
     pub reflex: bool,
-    /// Successes of the window.
+    /// Successes within the window.
     pub recent: RecentSuccesses,
     /// Successes in a row.
     pub streak: u32,
-    /// When it was itself last used.
+    /// When this candidate itself was last used.
     pub last_used: UtcDay,
     /// Discounted successes and failures.
     pub counts: BayesCounts,
@@ -232,12 +232,12 @@ pub struct RegionCandidate {
     pub ring: String,
     /// The sum of the drift alarm.
     pub drift: f64,
-    /// When the drift alarm last went off.
+    /// When the drift alarm was last raised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alarm: Option<UtcInstant>,
-    /// Failures that an outage is to blame for.
+    /// Failures caused by an outage.
     pub env_fails: u32,
-    /// Another version that a registry offers, already discounted for.
+    /// Another version that a registry offers; the discount is already applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub announced: Option<String>,
     /// When it was last offered as a last resort.
@@ -248,7 +248,7 @@ pub struct RegionCandidate {
     pub extra: BTreeMap<String, Map<String, Value>>,
 }
 
-/// Outcomes in a candidate's ring: enough to see a change, little enough to read.
+/// Outcomes in a candidate's ring: enough to see a change, few enough to read.
 pub const RING: usize = 32;
 
 impl RegionCandidate {
@@ -293,7 +293,7 @@ impl RegionCandidate {
         }
     }
 
-    /// What it does besides thinking; what nobody knows counts as a shell.
+    /// Its side effects; unknown ones count as a shell.
     pub fn side_effect_tags(&self) -> Vec<&str> {
         match &self.side_effects {
             Some(tags) => tags.iter().map(String::as_str).collect(),
@@ -317,7 +317,7 @@ pub struct LastFailure {
     /// Its kind.
     #[serde(rename = "type")]
     pub kind: FailureKind,
-    /// What was seen.
+    /// What was observed.
     pub detail: String,
     /// When.
     pub date: UtcDay,
@@ -345,11 +345,11 @@ pub struct CortexStats {
     pub installs: u64,
     /// Runs that the memory answered.
     pub cache_hits: u64,
-    /// Plans that were not asked about.
+    /// Plans that the user was not asked about.
     pub reflexes_fired: u64,
 }
 
-/// A skill that a person kept. It left the regions; its record stays here.
+/// A skill that a person retained. It is no longer in its region; its record stays here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RetainedSkill {
     /// The skill.

@@ -1,4 +1,4 @@
-//! The policy: the settings that decide what the memory makes of the log.
+//! The policy: the settings for deriving the memory from the log.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,15 +11,15 @@ pub struct CortexPolicy {
     pub decay: DecayScope,
     /// The window in which successes count less, in hours; 1 to 720.
     pub window_hours: u32,
-    /// What a reflex must show; the order's own where absent.
+    /// The conditions of a reflex; those of the order if absent.
     pub gate: Option<ReflexGate>,
-    /// The bound that the gates `bound` and `reference+bound` ask for; 0.5 to 0.99.
+    /// The bound for the gates `bound` and `reference+bound`; 0.5 to 0.99.
     pub min_lb: f64,
     /// How a reflex asks before it installs.
     pub install: ReflexInstall,
     /// How long a person may cancel a reflex; 0 to 60,000.
     pub cancel_window_ms: u64,
-    /// What an outage spares.
+    /// What an outage shields.
     pub shield: ShieldScope,
     /// Whether lessons fade.
     pub lesson_decay: bool,
@@ -42,7 +42,7 @@ impl Default for CortexPolicy {
 }
 
 impl CortexPolicy {
-    /// The gate that holds.
+    /// The gate in effect.
     pub fn gate(&self) -> ReflexGate {
         self.gate.unwrap_or(match self.order {
             CandidateOrder::Cortex => ReflexGate::Reference,
@@ -50,19 +50,19 @@ impl CortexPolicy {
         })
     }
 
-    /// The part that the fold depends on. Memory that was folded under another one is folded anew;
-    /// everything else applies on reading.
+    /// The settings that the fold depends on. A memory folded with other ones must be folded again;
+    /// all other settings apply on reading.
     pub fn fold_key(&self) -> FoldKey {
         FoldKey { window_hours: self.window_hours.clamp(1, 720), shield: self.shield }
     }
 }
 
-/// The part of a policy that changes what the fold gives.
+/// The settings that change the result of the fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoldKey {
     /// The window in which successes count less, in hours.
     pub window_hours: u32,
-    /// What an outage spares.
+    /// What an outage shields.
     pub shield: ShieldScope,
 }
 
@@ -88,19 +88,19 @@ pub enum DecayScope {
     Candidate,
 }
 
-/// What a reflex must show before it fires.
+/// The conditions of a reflex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReflexGate {
     /// Skill Cortex's conditions.
     #[serde(rename = "reference")]
     Reference,
-    /// These, and a bound on the reliability.
+    /// Those, and a bound on the reliability.
     #[serde(rename = "reference+bound")]
     ReferenceAndBound,
-    /// The bound.
+    /// Only the bound.
     #[serde(rename = "bound")]
     Bound,
-    /// Nothing ever fires.
+    /// Reflexes never fire.
     #[serde(rename = "off")]
     Off,
 }
@@ -112,11 +112,11 @@ pub enum ReflexInstall {
     /// A notice and a moment to cancel, for content that was approved before.
     #[default]
     Notify,
-    /// An explicit yes.
+    /// An explicit approval.
     Confirm,
 }
 
-/// What an outage spares.
+/// What an outage shields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ShieldScope {

@@ -1,6 +1,6 @@
-//! Pruning: how much is kept, and what leaves when there is more.
+//! Pruning: how much is kept, and what is removed if there is more.
 //!
-//! What leaves is decided at the end of learning and written to the log, so that a replay gives the
+//! Removals are decided at the end of learning and written to the log, so that a replay gives the
 //! same memory whenever pruning ran.
 
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,26 @@ use crate::policy::CortexPolicy;
 use crate::time::UtcDay;
 use crate::weight;
 
-/// Regions: a person's work has fewer areas than this.
+/// The number of regions: a person's work has fewer areas than this.
 pub const MAX_REGIONS: usize = 80;
-/// Candidates per region: more are not compared by anyone.
+/// Candidates per region: more than this are never compared.
 pub const MAX_CANDIDATES: usize = 5;
 /// Words per pattern.
 pub const MAX_SIGNALS: usize = 10;
-/// Lessons.
+/// The number of lessons.
 pub const MAX_LESSONS: usize = 30;
 
-/// Something that leaves, and the rule that says so.
+/// A removal, and the rule behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PruneRemoval {
-    /// What leaves.
+    /// What is removed.
     #[serde(flatten)]
     pub what: RemovalTarget,
     /// Why.
     pub rule: PruneRule,
 }
 
-/// What leaves.
+/// What is removed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub enum RemovalTarget {
@@ -60,10 +60,10 @@ pub enum RemovalTarget {
     },
 }
 
-/// Why something leaves.
+/// Why something is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PruneRule {
-    /// There are more than 80 regions, and it was not used for the longest time.
+    /// There are more than 80 regions, and it is the one unused for the longest time.
     #[serde(rename = "regions>80")]
     Regions,
     /// Its region has more than five candidates, and it is the weakest.
@@ -75,19 +75,19 @@ pub enum PruneRule {
     /// Its pattern has more than ten words, and it is the oldest.
     #[serde(rename = "signals>10")]
     Signals,
-    /// There are more than 30 lessons, and it is the least sure.
+    /// There are more than 30 lessons, and it is the least certain.
     #[serde(rename = "lessons>30")]
     Lessons,
     /// Its confidence fell below 0.3.
     #[serde(rename = "confidence<0.3")]
     Unsure,
-    /// Its region left.
+    /// Its region was removed.
     #[serde(rename = "region pruned")]
     RegionGone,
 }
 
 impl PruneRule {
-    /// The rule as people read it.
+    /// The rule as shown to people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Regions => "regions>80",
@@ -101,8 +101,8 @@ impl PruneRule {
     }
 }
 
-/// What must leave now. The candidate that is in use, given as region and slug, is not pushed out by
-/// five stronger ones.
+/// The removals that are due. The candidate in use, given as region and slug, is not removed in
+/// favour of five stronger ones.
 pub fn due_removals(
     memory: &CortexMemory,
     today: UtcDay,
@@ -130,7 +130,7 @@ pub fn due_removals(
     due
 }
 
-/// Oldest first; a pattern without a region was never used at all. Ties by name.
+/// Oldest first; a pattern without a region was never used. Ties by name.
 fn old_regions<'a>(memory: &'a CortexMemory, due: &mut Vec<PruneRemoval>) -> Vec<&'a str> {
     let unused = memory.patterns.iter().map(|pattern| pattern.region.as_str());
     let unused = unused.filter(|name| !memory.motor.contains_key(*name)).map(|name| (None, name));
@@ -160,12 +160,12 @@ fn weak_candidates(
         what: RemovalTarget::Candidate { region: name.to_owned(), slug: candidate.slug.clone() },
         rule,
     };
-    let (weak, mut kept): (Vec<&RegionCandidate>, Vec<&RegionCandidate>) =
+    let (weak, mut rest): (Vec<&RegionCandidate>, Vec<&RegionCandidate>) =
         region.candidates.iter().partition(|candidate| effective(candidate) < weight::KEEP_MIN);
     due.extend(weak.into_iter().map(|candidate| removal(candidate, PruneRule::Weak)));
-    kept.sort_by(|a, b| effective(a).total_cmp(&effective(b)).then_with(|| b.slug.cmp(&a.slug)));
-    let over = kept.len().saturating_sub(MAX_CANDIDATES);
-    let leaving = kept.into_iter().filter(|candidate| in_use != Some((name, &candidate.slug)));
+    rest.sort_by(|a, b| effective(a).total_cmp(&effective(b)).then_with(|| b.slug.cmp(&a.slug)));
+    let over = rest.len().saturating_sub(MAX_CANDIDATES);
+    let leaving = rest.into_iter().filter(|candidate| in_use != Some((name, &candidate.slug)));
     due.extend(leaving.take(over).map(|candidate| removal(candidate, PruneRule::Candidates)));
 }
 
@@ -195,7 +195,7 @@ fn lessons(
     due.extend(kept.into_iter().take(over).map(|held| removal(&held.lesson, PruneRule::Lessons)));
 }
 
-/// Carries out what the log says. What is not there any more needs no removing.
+/// Applies a removal from the log. What no longer exists is ignored.
 pub(crate) fn remove(memory: &mut CortexMemory, removal: &PruneRemoval) {
     match &removal.what {
         RemovalTarget::Region { region } => remove_region(memory, region),

@@ -1,4 +1,4 @@
-//! Recall: from a task to the region that fits, and to what its candidates are worth.
+//! Recall: from a task to the matching region, and to what its candidates are worth.
 
 use std::collections::BTreeSet;
 
@@ -13,30 +13,30 @@ use crate::time::UtcDay;
 
 /// Scores closer than this are a near tie, which is reported.
 const NEAR_TIE: f64 = 0.05;
-/// One shared word counts only when it is at least this share of the shorter side.
+/// A single shared word counts only if it is at least this share of the shorter side.
 const ONE_WORD_SHARE: f64 = 0.5;
 
-/// How well a task fits a region by what both mean: the router's part.
+/// How well a task matches a region by meaning: provided by the router.
 pub trait TaskSimilarity {
-    /// The calibrated similarity between the task and the region, where there is one.
+    /// The calibrated similarity between the task and the region, if known.
     fn of(&self, region: &str) -> Option<f64>;
 
-    /// The similarity from which on the router takes a match for one.
+    /// The similarity from which the router accepts a match.
     fn accepts_from(&self) -> f64;
 }
 
-/// A task that is to be recalled.
+/// A task to recall.
 #[derive(Clone, Copy, Default)]
 pub struct RecallTask<'a> {
-    /// Its signal words, all of them.
+    /// All of its signal words.
     pub words: &'a [String],
-    /// The region that the caller names; it wins.
+    /// The region that the caller names; it takes precedence.
     pub region: Option<&'a str>,
-    /// What the router says about it.
+    /// The router's similarities.
     pub similarity: Option<&'a dyn TaskSimilarity>,
 }
 
-/// The region that fits a task, and how it was found.
+/// The region that matches a task, and how it was found.
 pub fn find_region(memory: &CortexMemory, task: &RecallTask<'_>) -> (Option<String>, RegionMatch) {
     if let Some(region) = task.region {
         let shared = match memory.pattern(region) {
@@ -52,7 +52,7 @@ pub fn find_region(memory: &CortexMemory, task: &RecallTask<'_>) -> (Option<Stri
         hits.extend(hit(&pattern.region, &pattern.signals, task));
     }
     if task.similarity.is_some() {
-        // Regions without words can only fit by what they mean.
+        // Regions without words can only match by meaning.
         let worded: BTreeSet<&str> = memory.patterns.iter().map(|found| &*found.region).collect();
         let others = memory.motor.keys().filter(|name| !worded.contains(name.as_str()));
         hits.extend(others.filter_map(|name| hit(name, &[], task)));
@@ -120,7 +120,7 @@ fn hit<'a>(
     }
 }
 
-/// The words of a task that a pattern holds, whichever language the pattern was written in.
+/// The words of a task that a pattern contains, in whatever language the pattern was written.
 fn shared<'a>(task: &[String], pattern: impl Iterator<Item = &'a str>) -> Vec<String> {
     let vocabulary = SignalVocabulary::built_in();
     let is_shared = |word: &str| match vocabulary.class(word) {
@@ -136,7 +136,7 @@ fn shared<'a>(task: &[String], pattern: impl Iterator<Item = &'a str>) -> Vec<St
     found
 }
 
-/// What is known about a task, and what follows.
+/// What is known about a task, and the decision.
 ///
 /// ```
 /// use sinew_cortex::explain::RecallAction;

@@ -1,8 +1,8 @@
 //! The log: append-only, and the only source of truth. Everything else is a fold over it.
 //!
-//! A record is written once and never changed; a mistake is put right by a later record
-//! ([`RecordBody::Retract`]). Fields that hold their usual value are not written: a year of outcomes should
-//! stay small.
+//! A record is written once and never changed; a mistake is corrected by a later record
+//! ([`RecordBody::Retract`]). Fields with their default value are not written, so that a year of
+//! outcomes stays small.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::time::UtcInstant;
 /// One line of the log.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CortexRecord {
-    /// Its own name.
+    /// Its id.
     pub id: Ulid,
     /// When it happened.
     pub ts: UtcInstant,
@@ -28,17 +28,17 @@ pub struct CortexRecord {
     pub body: RecordBody,
 }
 
-/// Where a record stands in the order of the fold.
+/// A record's position in the order of the fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct RecordKey {
     /// When it happened.
     pub ts: UtcInstant,
-    /// Which of those that happened then.
+    /// Its id, which orders records of the same time.
     pub id: Ulid,
 }
 
 impl CortexRecord {
-    /// Where it stands in the order of the fold.
+    /// Its position in the order of the fold.
     pub fn key(&self) -> RecordKey {
         RecordKey { ts: self.ts, id: self.id }
     }
@@ -50,41 +50,41 @@ impl CortexRecord {
 pub enum RecordBody {
     /// A skill was used.
     Outcome(Box<SkillOutcome>),
-    /// Words that stand for a region.
+    /// Words were learned for a region.
     Signals {
         /// The region.
         region: String,
         /// The words, in order of appearance.
         words: Vec<String>,
-        /// The version of the vocabulary they passed.
+        /// The version of the vocabulary that accepted them.
         vocabulary: u32,
     },
     /// A lesson was created, confirmed, contradicted or removed.
     Lesson {
-        /// Which of these.
+        /// Which operation.
         op: LessonOp,
         /// The lesson.
         lesson: Lesson,
-        /// The outcomes that speak for it.
+        /// The outcomes that support it.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         evidence: Vec<Ulid>,
     },
-    /// A registry offers another version than the one that was learned.
+    /// A registry offers another version than the learned one.
     VersionSeen {
         /// The skill.
         slug: String,
-        /// The version that was learned.
+        /// The learned version.
         stored: String,
-        /// The version that was found.
+        /// The version found.
         found: String,
     },
-    /// A person kept a skill: it is long-term now.
+    /// A person retained a skill: it is long-term now.
     Retained(RegionSkill),
     /// A skill was uninstalled.
     Released(RegionSkill),
-    /// A skill is never to be offered, or may be again.
+    /// A skill was blacklisted, or removed from the blacklist.
     Blacklist {
-        /// Which of the two.
+        /// Which operation.
         op: BlacklistOp,
         /// The skill.
         slug: String,
@@ -92,23 +92,23 @@ pub enum RecordBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// A counter moved.
+    /// A counter changed.
     Stat {
-        /// Which.
+        /// Which counter.
         key: StatKey,
         /// By how much.
         by: u64,
     },
-    /// A `cortex.json` came in, in its normal form.
+    /// A `cortex.json` was imported, in its normal form.
     Import {
-        /// Whether it adds to what is known or takes its place.
+        /// Whether it adds to the memory or replaces it.
         mode: CortexImportMode,
         /// The file.
         file: Box<CortexJson>,
     },
     /// Something was pruned.
     Prune {
-        /// What, and by which rule.
+        /// What was removed, and by which rule.
         removed: Vec<PruneRemoval>,
     },
     /// A record was wrong; the fold skips it.
@@ -116,16 +116,16 @@ pub enum RecordBody {
         /// The record.
         target: Ulid,
     },
-    /// What came before is forgotten.
+    /// Earlier records are forgotten.
     Reset {
-        /// How much of it.
+        /// How much is forgotten.
         scope: ForgetScope,
     },
-    /// A person agreed to something.
+    /// A person approved something.
     Consent(ConsentRecord),
     /// A candidate of last resort was shown.
     Offered(RegionSkill),
-    /// A record of a later version; it is kept and skipped.
+    /// A record of a later version; it is preserved and skipped.
     #[serde(other)]
     Unknown,
 }
@@ -176,19 +176,19 @@ pub struct SkillOutcome {
     /// What kind of failure it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
-    /// What was seen: short, without entities and secrets.
+    /// What was observed: short, without entities and secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// The missing program or variable, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// How much of it the skill answers for, in (0, 1].
+    /// The skill's share of the responsibility, in (0, 1].
     #[serde(default = "whole", skip_serializing_if = "is_whole")]
     pub blame: f64,
-    /// Whether the host had no way out when it failed.
+    /// Whether the host was offline when it failed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub shielded: bool,
-    /// What the skill does besides thinking; `None` where nobody knows.
+    /// The skill's side effects; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_effects: Option<Vec<String>>,
     /// Characters of its SKILL.md.
@@ -203,7 +203,7 @@ pub struct SkillOutcome {
     /// The agent's model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Who says so.
+    /// Who reported it.
     #[serde(default, skip_serializing_if = "OutcomeReporter::is_engine")]
     pub origin: OutcomeReporter,
     /// How long it took.
@@ -215,14 +215,14 @@ pub struct SkillOutcome {
     /// How often it was tried.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub attempts: u32,
-    /// Programs and variables that were looked for, and whether they were there: `bin:ffmpeg`,
+    /// Programs and variables that were checked, and whether they were present: `bin:ffmpeg`,
     /// `env:TODOIST_API_KEY`. Names only.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub probes: BTreeMap<String, bool>,
 }
 
 impl SkillOutcome {
-    /// An outcome with nothing but its essentials.
+    /// An outcome with only the essential fields.
     pub fn new(region: &str, slug: &str, version: &str, result: UseResult) -> Self {
         Self {
             run: None,
@@ -263,7 +263,7 @@ impl SkillOutcome {
         Self { kind, side_effects, ..Self::new(region, slug, version, UseResult::Failure) }
     }
 
-    /// The kind of failure; one that nobody named is the skill's own.
+    /// The kind of failure; an unspecified one counts as the skill's own.
     pub fn failure_kind(&self) -> FailureKind {
         self.kind.unwrap_or(FailureKind::RuntimeError)
     }
@@ -275,22 +275,22 @@ impl SkillOutcome {
 pub enum UseResult {
     /// It worked.
     Success,
-    /// It did not.
+    /// It failed.
     Failure,
-    /// Nobody can say.
+    /// Not known.
     Unknown,
 }
 
-/// Who reports an outcome.
+/// Who reported an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutcomeReporter {
-    /// sinew saw it itself.
+    /// sinew observed it.
     #[default]
     Engine,
-    /// An agent says so.
+    /// An agent reported it.
     Agent,
-    /// A person says so.
+    /// A person reported it.
     User,
 }
 
@@ -307,26 +307,26 @@ pub struct RegionSkill {
     pub slug: String,
     /// The region.
     pub region: String,
-    /// The run, where there is one.
+    /// The run, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
 }
 
-/// What happens to a lesson.
+/// An operation on a lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LessonOp {
     /// It is learned.
     Create,
-    /// It was right again.
+    /// It was confirmed.
     Validate,
-    /// It was wrong this time.
+    /// It was contradicted.
     Contradict,
     /// It is forgotten.
     Remove,
 }
 
-/// What happens to the blacklist.
+/// An operation on the blacklist.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BlacklistOp {
@@ -346,18 +346,18 @@ pub enum StatKey {
     Installs,
     /// Runs that the memory answered.
     CacheHits,
-    /// Plans that were not asked about.
+    /// Plans that the user was not asked about.
     ReflexesFired,
 }
 
-/// What an import does to what is known.
+/// How an import affects the memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CortexImportMode {
     /// Adds to it; the candidate with more runs wins.
     #[default]
     Merge,
-    /// Takes its place.
+    /// Replaces it.
     Replace,
 }
 
@@ -373,7 +373,7 @@ pub enum ForgetScope {
     Slug(String),
 }
 
-/// A person's yes, bound to the content it was given for.
+/// A person's approval, bound to the approved content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsentRecord {
     /// The run it was given in.
@@ -388,9 +388,9 @@ pub struct ConsentRecord {
     /// The digest of what may be installed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Who said yes.
+    /// Who approved.
     pub who: String,
-    /// Where.
+    /// The channel.
     pub channel: ConsentChannel,
     /// When.
     pub at: UtcInstant,

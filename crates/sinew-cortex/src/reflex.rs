@@ -6,19 +6,19 @@ use crate::memory::RegionCandidate;
 use crate::policy::{CortexPolicy, ReflexGate};
 use crate::weight;
 
-/// Successes that a reflex needs. At this weight there are always more; Skill Cortex says both.
+/// Successes that a reflex needs. At this weight there are always more; Skill Cortex requires both.
 pub const MIN_SUCCESSES: u64 = 5;
 /// The weight that earns a reflex, and the effective weight that fires it.
 pub const MIN_WEIGHT: f64 = 0.90;
 /// Successes in a row that fire it.
 pub const MIN_STREAK: u32 = 5;
-/// Idle days after which the bound asks for one confirmed use.
+/// Idle days after which the bound requires one confirmed use.
 pub const MAX_IDLE: u32 = 90;
 
-/// What a skill that may ever act by reflex must not do.
+/// Side effects that a skill with a reflex must not have.
 const FORBIDDEN: [&str; 3] = ["write:", "delete:", "shell:"];
 
-/// Whether a side effect forbids reflexes for ever.
+/// Whether a side effect rules out reflexes for ever.
 pub fn is_forbidden(tag: &str) -> bool {
     let tag = tag.trim_start().to_ascii_lowercase();
     FORBIDDEN.iter().any(|prefix| tag.starts_with(prefix))
@@ -31,14 +31,14 @@ pub fn is_earned(candidate: &RegionCandidate) -> bool {
         && !candidate.side_effect_tags().into_iter().any(is_forbidden)
 }
 
-/// What is known at the moment a reflex might fire.
+/// What is known when a reflex might fire.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ReflexContext<'a> {
     /// Days since the last use.
     pub idle: u32,
-    /// The version that would be installed, where somebody looked.
+    /// The version that would be installed, if it was checked.
     pub found: Option<&'a str>,
-    /// Side effects that the files to be installed show.
+    /// Side effects found in the files to be installed.
     pub shown: &'a [String],
 }
 
@@ -49,7 +49,7 @@ pub struct ReflexStatus {
     pub flag: bool,
     /// Whether it fires now.
     pub fires: bool,
-    /// Each condition that is not met, with its number.
+    /// Each unmet condition, with its number.
     pub missing: Vec<String>,
 }
 
@@ -112,13 +112,14 @@ fn unearned(candidate: &RegionCandidate) -> Vec<String> {
         missing.push(format!("weight {:.4} < {MIN_WEIGHT:.2}", candidate.weight));
     }
     if missing.is_empty() && is_earned(candidate) {
-        // Earned once, taken by a failure or another version; the next success gives it back.
+        // It was earned once and taken away by a failure or another version; the next success
+        // restores it.
         missing.push("reflex false: the next success earns it again".to_owned());
     }
     missing
 }
 
-/// The two lines that are shown before a reflex installs anything.
+/// The two lines shown before a reflex installs anything.
 pub fn notice(candidate: &RegionCandidate, signals: &[String]) -> String {
     let what = if signals.is_empty() { candidate.slug.clone() } else { signals.join(" ") };
     format!(

@@ -1,5 +1,5 @@
-//! The outage shield: when several skills fail at their services within minutes, the network is to
-//! blame.
+//! The outage shield: if several skills fail at their services within minutes, the network is the
+//! cause.
 
 use std::collections::BTreeSet;
 
@@ -14,19 +14,19 @@ use crate::time::{MINUTE_MS, UtcInstant};
 /// Failures of different skills this close to each other are one outage.
 pub const WINDOW_MS: i64 = 10 * MINUTE_MS;
 
-/// What the next failure must know of the earlier ones. Two skills in one window shield each other,
-/// so that the latest ones say everything.
+/// What must be known about earlier failures to judge the next one. Two skills within one window
+/// shield each other, so the latest failures are enough.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutageState {
     /// The latest service failure.
     last: Option<(String, UtcInstant)>,
-    /// The latest one of another skill than that.
+    /// The latest one of another skill.
     other: Option<UtcInstant>,
-    /// The latest one that was taken for the skill's own fault.
+    /// The latest one that was attributed to the skill.
     unshielded: Option<(String, UtcInstant)>,
 }
 
-/// An earlier failure, folded as the skill's own, turns out to belong to an outage.
+/// An earlier failure that was attributed to the skill turns out to belong to an outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LateOutage;
 
@@ -39,7 +39,7 @@ impl OutageState {
         }
     }
 
-    /// Notes a service failure that was folded.
+    /// Records a service failure that was folded.
     pub(crate) fn note(&mut self, slug: &str, at: UtcInstant, shielded: bool) {
         match &mut self.last {
             Some((last, when)) if last == slug => *when = at,
@@ -53,14 +53,14 @@ impl OutageState {
         }
     }
 
-    /// Whether a failure would shield one that was already taken for the skill's own.
+    /// Whether a failure would shield an earlier one that was already attributed to its skill.
     fn is_too_late(&self, slug: &str, at: UtcInstant) -> bool {
         let own = self.unshielded.as_ref();
         own.is_some_and(|(other, when)| other != slug && at.ms() - when.ms() <= WINDOW_MS)
     }
 }
 
-/// The service failure that a record holds, if it holds one.
+/// The service failure in a record, if it is one.
 pub(crate) fn service_failure(record: &CortexRecord) -> Option<&str> {
     match &record.body {
         RecordBody::Outcome(outcome)
@@ -73,7 +73,7 @@ pub(crate) fn service_failure(record: &CortexRecord) -> Option<&str> {
     }
 }
 
-/// Which of `records`, in order, an outage shields, given what was folded before them.
+/// Which of `records`, in order, an outage shields, given what was folded before.
 pub(crate) fn shielded(
     records: &[&CortexRecord],
     before: &OutageState,

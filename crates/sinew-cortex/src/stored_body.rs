@@ -1,9 +1,9 @@
-//! Records as a database keeps them: short, because a log only grows.
+//! Records as a database stores them: short, because a log only grows.
 //!
-//! Nearly all records are outcomes. Their type stands in a column of its own, nearly all of them
-//! succeed, and a digest in hexadecimal digits is twice as long as it has to be. So an outcome is kept
-//! without its type and its usual result, and with its digest and sizes packed. Whatever was written
-//! before that reads as it always did.
+//! Nearly all records are outcomes. Their type is in its own column, nearly all of them succeed,
+//! and a digest in hexadecimal is twice as long as necessary. So an outcome is stored without its
+//! type and its usual result, and with its digest and sizes packed. Older, unpacked records can
+//! still be read.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,7 +14,7 @@ use crate::record::{RecordBody, SkillOutcome};
 
 const PREFIX: &str = "sha256:";
 
-/// The content of a record for a database that keeps its type beside it.
+/// The content of a record for a database that stores its type separately.
 #[derive(Debug, Clone, Copy)]
 pub struct StoredBody<'b>(pub &'b RecordBody);
 
@@ -29,7 +29,7 @@ impl Serialize for StoredBody<'_> {
     }
 }
 
-/// The record of a type that a database kept; also from before contents were short.
+/// Reads a stored record of a type, including older, unpacked ones.
 pub fn from_stored(kind: &str, text: &str) -> serde_json::Result<RecordBody> {
     if kind != "outcome" {
         return serde_json::from_str(text);
@@ -68,7 +68,7 @@ fn lengthen(fields: &mut Map<String, Value>) {
     }
 }
 
-/// A digest in three fifths of its length, if it is written as digests are.
+/// A digest in three fifths of its length, if it has the usual form.
 fn pack(digest: &str) -> Option<String> {
     let hex = digest.strip_prefix(PREFIX)?.as_bytes();
     let digit = |byte: u8| match byte {
@@ -115,16 +115,16 @@ mod tests {
             ..SkillOutcome::success("image-convert", "imagemagick", "1.2.0")
         };
         let body = RecordBody::Outcome(Box::new(full));
-        let kept = serde_json::to_value(StoredBody(&body)).unwrap();
+        let stored = serde_json::to_value(StoredBody(&body)).unwrap();
         assert_eq!(
-            kept,
+            stored,
             json!({
                 "run": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "region": "image-convert",
                 "slug": "imagemagick", "version": "1.2.0", "side_effects": [],
                 "sha256": "Dw8PDw8PDw8PDw8PDw8PDw8PDw8PDw8PDw8PDw8PDw8", "md": [3200, 3300],
             })
         );
-        assert_eq!(read("outcome", &kept), body);
+        assert_eq!(read("outcome", &stored), body);
     }
 
     #[test]
@@ -139,9 +139,9 @@ mod tests {
     fn other_records_are_kept_as_they_are() {
         let place = RegionSkill { slug: "a".to_owned(), region: "b".to_owned(), run: None };
         let body = RecordBody::Retained(place);
-        let kept = serde_json::to_value(StoredBody(&body)).unwrap();
-        assert_eq!(kept["type"], "retained");
-        assert_eq!(read("retained", &kept), body);
+        let stored = serde_json::to_value(StoredBody(&body)).unwrap();
+        assert_eq!(stored["type"], "retained");
+        assert_eq!(read("retained", &stored), body);
         assert_eq!(read("of-tomorrow", &json!({"type": "of-tomorrow"})), RecordBody::Unknown);
     }
 
@@ -159,8 +159,8 @@ mod tests {
                 digest, skill_md_chars: chars, skill_md_bytes: bytes,
                 ..SkillOutcome::new("r", "s", "v", result)
             };
-            let kept = serde_json::to_value(StoredBody(&RecordBody::Outcome(Box::new(full.clone())))).unwrap();
-            prop_assert_eq!(outcome(read("outcome", &kept)), full);
+            let stored = serde_json::to_value(StoredBody(&RecordBody::Outcome(Box::new(full.clone())))).unwrap();
+            prop_assert_eq!(outcome(read("outcome", &stored)), full);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Instants and calendar days, in UTC. They come in from outside: nothing here looks at a clock.
+//! Instants and calendar days, in UTC. They are passed in: nothing here reads a clock.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,13 +12,13 @@ pub(crate) const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// Milliseconds of a minute.
 pub(crate) const MINUTE_MS: i64 = 60_000;
 
-/// The last instant that four digits of a year can write.
+/// The last instant with a four-digit year.
 const LAST_MS: i64 = 253_402_300_799_999;
 
 /// An instant: milliseconds since 1970, written as RFC 3339.
 ///
-/// Always between 1970 and 9999, so that every instant can be written and compared; a clock that
-/// says otherwise is taken for the nearer end.
+/// Always between 1970 and 9999, so that every instant can be written and compared; a clock outside
+/// that range is clamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct UtcInstant(i64);
 
@@ -28,7 +28,7 @@ impl UtcInstant {
         Self(ms.clamp(0, LAST_MS))
     }
 
-    /// As a clock gives it.
+    /// From the value of a clock.
     pub fn from_clock(ms: u64) -> Self {
         Self::from_ms(i64::try_from(ms).unwrap_or(LAST_MS))
     }
@@ -38,12 +38,12 @@ impl UtcInstant {
         self.0
     }
 
-    /// The day it lies in.
+    /// The day it is in.
     pub fn day(self) -> UtcDay {
         UtcDay(i32::try_from(self.0.div_euclid(DAY_MS)).unwrap_or(i32::MAX))
     }
 
-    /// That many milliseconds later, or earlier.
+    /// This many milliseconds later, or earlier.
     #[must_use]
     pub fn plus_ms(self, ms: i64) -> Self {
         Self::from_ms(self.0.saturating_add(ms))
@@ -59,7 +59,7 @@ impl fmt::Display for UtcInstant {
     }
 }
 
-/// A text that is no time or no day.
+/// A text that is not a valid time or day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidTime(String);
 
@@ -75,7 +75,7 @@ impl FromStr for UtcInstant {
     type Err = InvalidTime;
 
     fn from_str(text: &str) -> Result<Self, InvalidTime> {
-        let bad = || InvalidTime(format!("`{}` is no RFC 3339 time", short(text)));
+        let bad = || InvalidTime(format!("`{}` is not an RFC 3339 time", short(text)));
         let read: jiff::Timestamp = text.parse().map_err(|_| bad())?;
         let ms = read.as_millisecond();
         if (0..=LAST_MS).contains(&ms) { Ok(Self(ms)) } else { Err(bad()) }
@@ -97,7 +97,7 @@ impl UtcDay {
         u32::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
-    /// That many days later, or earlier.
+    /// This many days later, or earlier.
     #[must_use]
     pub fn plus_days(self, days: i32) -> Self {
         Self::from_number(self.0.saturating_add(days))
@@ -110,7 +110,8 @@ impl UtcDay {
 
 impl fmt::Display for UtcDay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Days in eras of 400 years that begin on 1 March, so that the leap day is the last of a year.
+        // Days in eras of 400 years that begin on 1 March, so that the leap day is the last day of
+        // a year.
         let days = i64::from(self.0) + 719_468;
         let (era, of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
         let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -126,7 +127,7 @@ impl FromStr for UtcDay {
     type Err = InvalidTime;
 
     fn from_str(text: &str) -> Result<Self, InvalidTime> {
-        let bad = || InvalidTime(format!("`{}` is no date of the form YYYY-MM-DD", short(text)));
+        let bad = || InvalidTime(format!("`{}` is not a date of the form YYYY-MM-DD", short(text)));
         let shape = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
         let date: jiff::civil::Date = text.parse().ok().filter(|_| shape).ok_or_else(bad)?;
         let first = jiff::civil::date(1970, 1, 1);

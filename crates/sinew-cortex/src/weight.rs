@@ -1,4 +1,4 @@
-//! Skill Cortex's formulas, to the bit.
+//! Skill Cortex's formulas, bit for bit.
 
 use std::collections::VecDeque;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::failure::FailureKind;
 use crate::time::{HOUR_MS, UtcInstant};
 
-/// What a skill starts with.
+/// The initial weight of a skill.
 pub const NEW_WEIGHT: f64 = 0.5;
-/// What the first success of a window adds, as a share of what is missing to 1.
+/// What the first success of a window adds, as a share of the distance to 1.
 pub const GAIN: f64 = 0.15;
-/// Days after which disuse would have taken everything.
+/// Days after which disuse would reduce the weight to nothing.
 pub const DECAY_DAYS: f64 = 180.0;
-/// The share that disuse leaves.
+/// The share that always remains.
 pub const DECAY_FLOOR: f64 = 0.3;
-/// Below this effective weight a candidate is not offered.
+/// A candidate with a lower effective weight is not offered.
 pub const OFFER_MIN: f64 = 0.3;
-/// Below this effective weight a candidate is forgotten.
+/// A candidate with a lower effective weight is forgotten.
 pub const KEEP_MIN: f64 = 0.1;
 
-/// The weight as it counts after so many idle days. It is computed on reading and never stored.
+/// The weight after this many idle days. It is computed on reading and never stored.
 ///
 /// ```
 /// assert_eq!(sinew_cortex::weight::effective(0.5, 72), 0.3);
@@ -29,7 +29,7 @@ pub fn effective(weight: f64, idle_days: u32) -> f64 {
     weight * (1.0 - f64::from(idle_days) / DECAY_DAYS).max(DECAY_FLOOR)
 }
 
-/// The weight after a success, with so many successes before it in the window.
+/// The weight after a success, with this many successes before it in the window.
 ///
 /// ```
 /// assert_eq!(sinew_cortex::weight::after_success(0.5, 0, 1.0), 0.575);
@@ -47,8 +47,8 @@ pub fn after_failure(weight: f64, kind: FailureKind, blame: f64) -> f64 {
     (weight * factor).clamp(0.0, 1.0)
 }
 
-/// The idle days after which a reflex of this weight cannot fire any more; `None` when it cannot at
-/// all.
+/// The idle days after which a reflex of this weight can no longer fire; `None` if it cannot fire
+/// at all.
 pub fn reflex_days(weight: f64) -> Option<f64> {
     (weight >= crate::reflex::MIN_WEIGHT)
         .then(|| DECAY_DAYS * (1.0 - crate::reflex::MIN_WEIGHT / weight))
@@ -57,13 +57,13 @@ pub fn reflex_days(weight: f64) -> Option<f64> {
 /// The successes of the window, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RecentSuccesses {
-    /// When, and how many at that instant: imports bring several at once.
+    /// The time, and how many at that instant: imports add several at once.
     stamps: VecDeque<(i64, u32)>,
     total: u32,
 }
 
 impl RecentSuccesses {
-    /// How many lie less than `hours` before `now`.
+    /// How many are less than `hours` before `now`.
     pub fn count(&self, now: UtcInstant, hours: u32) -> u32 {
         let from = Self::from(now, hours);
         let outside: u32 =
@@ -71,7 +71,7 @@ impl RecentSuccesses {
         self.total - outside
     }
 
-    /// Adds successes, and forgets those that have left the window.
+    /// Adds successes, and drops those that have left the window.
     pub fn add(&mut self, at: UtcInstant, many: u32, hours: u32) {
         let from = Self::from(at, hours);
         while let Some((_, count)) = self.stamps.front().copied().filter(|(at, _)| *at <= from) {
@@ -88,7 +88,7 @@ impl RecentSuccesses {
         }
     }
 
-    /// A success at this instant is outside, a later one inside.
+    /// A success at exactly this instant is outside the window, a later one inside.
     fn from(now: UtcInstant, hours: u32) -> i64 {
         now.ms() - i64::from(hours) * HOUR_MS
     }

@@ -1,4 +1,4 @@
-//! Who may say yes to what, and what a yes covers.
+//! Who may approve what, and what an approval covers.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::run::CandidateVerdict;
 
-/// Something that needs a yes.
+/// Something that needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsentAct {
@@ -43,8 +43,9 @@ impl ConsentAct {
         }
     }
 
-    /// Whether nobody may allow it while the scanner blocks the skill. Running or mending what is
-    /// there is another matter: who restores from quarantine has seen what was found.
+    /// Whether it can never be allowed while the scanner blocks the skill. Running or repairing an
+    /// installed skill is different: a person who restores it from quarantine has seen the
+    /// findings.
     fn needs_a_clean_skill(self) -> bool {
         matches!(self, Self::Install | Self::SwitchCandidate | Self::Retain | Self::ProposalApply)
     }
@@ -54,30 +55,30 @@ impl ConsentAct {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConsentChannel {
-    /// The agent's program asked the person itself.
+    /// The agent's program asked the user itself.
     Elicitation,
     /// A terminal.
     Cli,
     /// A signed-in page.
     Dashboard,
-    /// The agent asked in chat and passes the answer on.
+    /// The agent asked in chat and relays the answer.
     Relay,
 }
 
-/// Which answers an agent may pass on.
+/// Which answers an agent may relay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RelayPolicy {
-    /// Those about plans, switches and keeping.
+    /// Those about plans, switches and retention.
     #[default]
     Limited,
-    /// All that is not blocked.
+    /// All that are not blocked.
     Allow,
     /// None.
     Never,
 }
 
-/// An answer, with who gave it.
+/// An answer, and who gave it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsentReply {
     /// The answer.
@@ -90,11 +91,11 @@ pub struct ConsentReply {
     pub can_elicit: bool,
 }
 
-/// What a person can say.
+/// What a person can answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsentAnswer {
-    /// Yes, to so much.
+    /// Yes, with this scope.
     Yes(ConsentScope),
     /// No.
     No,
@@ -102,30 +103,30 @@ pub enum ConsentAnswer {
     Others,
 }
 
-/// How much a yes to an installation covers.
+/// How much an approval of an installation covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsentScope {
     /// The candidates that were listed, in order.
     #[default]
     Listed,
-    /// This one alone.
+    /// Only this one.
     OnlyThis,
 }
 
-/// An answer or an event that does not count.
+/// Why an answer or event is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AcquireRefusal {
-    /// The scanner blocks the skill; nobody can approve it here.
+    /// The scanner blocks the skill; it cannot be approved here.
     Blocked,
-    /// An agent may not pass on this answer.
+    /// An agent may not relay this answer.
     NotByRelay,
     /// The agent's program can ask the person itself.
     MustElicit,
-    /// Other candidates were asked for once already.
+    /// Other candidates were already requested once.
     OthersOnce,
-    /// Nothing of the kind is expected now.
+    /// No such event is expected now.
     NotNow,
 }
 
@@ -133,17 +134,17 @@ impl fmt::Display for AcquireRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Blocked => "the scanner blocks this skill; it cannot be approved here",
-            Self::NotByRelay => "this needs a person's own answer; an agent cannot pass it on",
+            Self::NotByRelay => "this needs a person's own answer; an agent cannot relay it",
             Self::MustElicit => "the agent's program can ask the person itself",
-            Self::OthersOnce => "other candidates were shown once already",
-            Self::NotNow => "nothing of the kind is expected now",
+            Self::OthersOnce => "other candidates were already shown once",
+            Self::NotNow => "no such answer or event is expected now",
         })
     }
 }
 
 impl std::error::Error for AcquireRefusal {}
 
-/// Whether a yes to an act counts.
+/// Whether an approval of an act counts.
 pub fn check_consent(
     act: ConsentAct,
     spoken: &ConsentReply,

@@ -1,12 +1,12 @@
-//! The acquisition flow, without hands: what state a run is in, what may happen next, and what has to
-//! be done about it.
+//! The acquisition flow as pure logic: the state of a run, what may happen next, and what has to be
+//! done about it.
 //!
-//! [`step`] takes a run and an event and gives the run as it is then, with [`AcquireEffect`]s for whoever has
-//! hands (the engine): search, stage, ask, install, execute. A run is plain data; after each step it
-//! is stored, and [`resume`] says what to do with one that a crash left behind.
+//! [`step`] takes a run and an event and returns the new run, with [`AcquireEffect`]s for the
+//! engine to carry out: search, stage, ask, install, execute. A run is plain data; it is stored
+//! after each step, and [`resume`] says how to continue after a crash.
 //!
-//! What must never happen here: an installation without a yes that covers its digest, a third switch,
-//! an outcome that is counted twice, a yes that nobody gave.
+//! What must never happen here: an installation without an approval that covers its digest, a third
+//! switch, an outcome that is counted twice, an approval that no one gave.
 
 mod consent;
 mod outcome;
@@ -26,11 +26,11 @@ pub use run::{
 };
 pub use step::{AcquireContext, AcquireEffect, AcquireEvent, AcquireStep, step};
 
-/// Switches to another candidate per run, over install and execution failures together.
+/// Switches to another candidate per run, counting install and execution failures together.
 pub const MAX_SWITCHES: u8 = 2;
-/// Candidates that are shown.
+/// The number of candidates shown.
 pub const MAX_SHOWN: usize = 3;
 /// How long a question stays open.
 pub const ANSWER_WITHIN_MS: i64 = 24 * crate::time::HOUR_MS;
-/// How long the one retry after a service failure waits.
+/// How long to wait before the one retry after a service failure.
 pub const RETRY_AFTER_MS: u64 = 3_000;

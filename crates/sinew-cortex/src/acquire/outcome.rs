@@ -1,4 +1,4 @@
-//! How a use ended, what is recorded of it, and the report of a run that failed.
+//! How a use ended, what is recorded about it, and the report of a failed run.
 
 use std::collections::BTreeMap;
 
@@ -9,9 +9,9 @@ use crate::failure::FailureKind;
 use crate::memory::RegionCandidate;
 use crate::record::{OutcomeReporter, SkillOutcome, UseResult};
 
-/// Successes from which on a skill may stay.
+/// Successes that a skill needs to be retained.
 const RETAIN_SUCCESSES: u64 = 3;
-/// The weight from which on it may.
+/// The weight that it needs.
 const RETAIN_WEIGHT: f64 = 0.8;
 /// A SKILL.md of this many characters costs about 2,000 tokens in every prompt.
 const RETAIN_CHARS: u64 = 8_000;
@@ -33,12 +33,12 @@ pub struct UseReport {
     /// The command that would install what is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// Whether the host had no way out.
+    /// Whether the host was offline.
     #[serde(default)]
     pub shielded: bool,
-    /// The skill's share in it.
+    /// The skill's share of the responsibility.
     pub blame: f64,
-    /// Who says so.
+    /// Who reports it.
     #[serde(default)]
     pub origin: OutcomeReporter,
     /// How long it took.
@@ -47,10 +47,10 @@ pub struct UseReport {
     /// What it cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Programs and variables that were looked for.
+    /// Programs and variables that were checked.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub probes: BTreeMap<String, bool>,
-    /// What it did besides thinking, beyond what its files show.
+    /// Its side effects, in addition to those its files show.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub side_effects: Vec<String>,
 }
@@ -74,12 +74,12 @@ impl UseReport {
         }
     }
 
-    /// It did not.
+    /// It failed.
     pub fn failure(kind: FailureKind) -> Self {
         Self { result: UseResult::Failure, kind: Some(kind), ..Self::success() }
     }
 
-    /// Nobody can say.
+    /// The result is not known.
     pub fn unknown() -> Self {
         Self { result: UseResult::Unknown, ..Self::success() }
     }
@@ -90,7 +90,7 @@ impl UseReport {
     }
 }
 
-/// The one outcome that a candidate of a run gets.
+/// The one outcome recorded for a candidate of a run.
 pub(super) fn outcome(
     run: &AcquireRun,
     offer: &AcquireCandidate,
@@ -120,7 +120,7 @@ pub(super) fn outcome(
     }
 }
 
-/// What the files show and what was seen; unknown where nobody looked.
+/// Side effects from the files and from the run; `None` if neither is known.
 fn side_effects(staged: Option<&StagedCandidate>, finish: &UseReport) -> Option<Vec<String>> {
     let mut known = staged.map(|staged| staged.side_effects.clone());
     for tag in &finish.side_effects {
@@ -132,15 +132,15 @@ fn side_effects(staged: Option<&StagedCandidate>, finish: &UseReport) -> Option<
     known
 }
 
-/// Whether a skill is worth keeping. Characters count, not bytes: Skill Cortex says characters, and
-/// its bound stands for tokens.
+/// Whether a skill is worth retaining. Characters count, not bytes: Skill Cortex specifies
+/// characters, and its limit stands for tokens.
 pub fn may_retain(candidate: &RegionCandidate) -> bool {
     candidate.success >= RETAIN_SUCCESSES
         && candidate.weight >= RETAIN_WEIGHT
         && candidate.skill_md_chars < RETAIN_CHARS
 }
 
-/// What a run tried, for the person whose task it was.
+/// What a run tried, for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AcquireReport {
     /// The run.
@@ -149,7 +149,7 @@ pub struct AcquireReport {
     pub task_signals: Vec<String>,
     /// Each candidate that failed.
     pub tried: Vec<FailedCandidate>,
-    /// How often another candidate was turned to.
+    /// How often it switched to another candidate.
     pub switches: u8,
 }
 
@@ -162,12 +162,12 @@ pub struct FailedCandidate {
     pub source: String,
     /// Its version.
     pub version: String,
-    /// How far it came.
+    /// How far it got.
     pub stage: AttemptStage,
     /// How it failed.
     #[serde(rename = "type")]
     pub kind: FailureKind,
-    /// What was seen.
+    /// What was observed.
     pub detail: String,
     /// What to do about it.
     pub remedy: String,

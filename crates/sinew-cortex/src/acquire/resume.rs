@@ -1,7 +1,8 @@
-//! Carrying on with a run that a crash left behind.
+//! Resuming a run after a crash.
 //!
-//! Everything that can be repeated is repeated; nothing that may have happened is done again without
-//! looking. A skill that was being used may have done its work or not: only the person knows.
+//! Everything that can be repeated is repeated; nothing that may have happened is done again
+//! without checking. A skill that was being used may or may not have done its work: only the user
+//! knows.
 
 use super::outcome::UseReport;
 use super::run::{AcquireRun, AcquireState, ConsentQuestion, OutcomePrerequisite};
@@ -9,7 +10,7 @@ use super::step::{AcquireEffect, AcquireStep};
 use super::{ConsentAct, RETRY_AFTER_MS};
 use crate::record::RecordBody;
 
-/// What must be done to carry on. The outbox is written first, as after every step.
+/// What to do to resume the run. The outbox is written first, as after every step.
 pub fn resume(run: &AcquireRun) -> AcquireStep {
     let mut run = run.clone();
     let slug = run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
@@ -20,18 +21,19 @@ pub fn resume(run: &AcquireRun) -> AcquireStep {
             keywords: run.keywords(),
             without: run.candidates.iter().map(|offer| offer.slug.clone()).collect(),
         }),
-        // A notice that nobody may have seen is shown again, after a fresh look at the files.
+        // A notice that the user may not have seen is shown again, after the files are checked
+        // again.
         AcquireState::Present | AcquireState::Notice { .. } => {
             run.state = AcquireState::Present;
             let slugs = run.candidates.iter().map(|offer| offer.slug.clone()).collect();
             effects.push(AcquireEffect::Fetch(slugs));
         }
         AcquireState::Approve { question, .. } => {
-            // A candidate that failed may still be there.
+            // A candidate that failed may still be installed.
             effects.extend(run.installed.clone().map(|slug| AcquireEffect::Uninstall(Some(slug))));
             effects.push(AcquireEffect::Ask(question));
         }
-        // `Install` looks at the lock and the digest before it does anything.
+        // `Install` checks the lock and the digest before it does anything.
         AcquireState::Install => {
             let staged = run.current().and_then(|offer| offer.staged.clone());
             let digest = staged.map(|staged| staged.digest).unwrap_or_default();
@@ -54,7 +56,8 @@ pub fn resume(run: &AcquireRun) -> AcquireStep {
             OutcomePrerequisite::HowItWent => AcquireEffect::AskOutcome(slug),
             OutcomePrerequisite::Credentials => AcquireEffect::AskCredentials(slug),
             OutcomePrerequisite::Dependency | OutcomePrerequisite::Installing => {
-                // Whether the program came in, a new look will tell; the question is asked again.
+                // A new check will show whether the program was installed; the question is asked
+                // again.
                 let subject = finish.command.clone().or_else(|| finish.key.clone());
                 if let AcquireState::Outcome { pending, .. } = &mut run.state {
                     *pending = OutcomePrerequisite::Dependency;
@@ -88,7 +91,7 @@ pub fn resume(run: &AcquireRun) -> AcquireStep {
     AcquireStep { run, effects }
 }
 
-/// The outcome that is being learned: from the outbox, or made again from the run.
+/// The outcome that is being learned: from the outbox, or rebuilt from the run.
 fn outcome_of(
     run: &AcquireRun,
     record: crate::id::Ulid,

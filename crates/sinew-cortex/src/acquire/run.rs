@@ -1,4 +1,4 @@
-//! A run: one row that says everything, so that it can be stored after each step and carried on.
+//! A run: one record with the complete state, so that it can be stored after each step and resumed.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,54 +14,54 @@ use crate::time::UtcInstant;
 /// One acquisition, from the task to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AcquireRun {
-    /// Its name.
+    /// Its id.
     pub id: String,
     /// When it began.
     pub started: UtcInstant,
-    /// When it last moved.
+    /// When its state last changed.
     pub updated: UtcInstant,
-    /// The task in the person's words; deleted when the run closes.
+    /// The task in the user's words; deleted when the run closes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
-    /// The task's words.
+    /// The signal words of the task.
     pub signals: Vec<String>,
-    /// English words to search with, where the caller chose them.
+    /// English words to search with, if the caller chose them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub keywords: Vec<String>,
-    /// Whether the person wants another skill although one that is installed seems to fit.
+    /// Whether the user wants another skill although an installed one seems to fit.
     #[serde(default)]
     pub anyway: bool,
-    /// The one skill that the caller chose, where they did.
+    /// The skill that the caller chose, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chosen: Option<ChosenSkill>,
-    /// Whether a skill that changes anything is no candidate.
+    /// Whether to exclude skills that change anything.
     #[serde(default)]
     pub read_only: bool,
     /// The region it belongs to.
     pub region: Option<String>,
-    /// Whether a pattern knew the task.
+    /// Whether a pattern matched the task.
     pub hit: bool,
     /// How often a registry was searched.
     pub searches: u8,
-    /// Whether the person asked for others than those that were shown first.
+    /// Whether the user asked for other candidates than those shown first.
     pub others: bool,
     /// The candidates, in the order in which they are tried.
     pub candidates: Vec<AcquireCandidate>,
-    /// The candidate that is tried now.
+    /// The current candidate.
     pub cursor: usize,
-    /// How often another candidate was turned to.
+    /// How often it switched to another candidate.
     pub switches: u8,
-    /// Every yes that was given.
+    /// All approvals.
     pub consents: Vec<ConsentRecord>,
     /// What was tried, and how it went.
     pub attempts: Vec<CandidateAttempt>,
-    /// Whether the plan is asked about.
+    /// Whether the user is asked about the plan.
     pub mode: PlanMode,
     /// The skill that this run installed and has not uninstalled.
     pub installed: Option<String>,
-    /// Where it stands.
+    /// Its state.
     pub state: AcquireState,
-    /// Records made so far; their ids come from it.
+    /// The number of records made so far; their ids derive from it.
     pub logged: u32,
     /// Records that must reach the log before the next step. They keep their ids, so that writing
     /// them again after a crash changes nothing.
@@ -70,7 +70,7 @@ pub struct AcquireRun {
 }
 
 impl AcquireRun {
-    /// A run that begins.
+    /// A new run.
     pub fn new(id: Ulid, now: UtcInstant, task: &str, signals: Vec<String>) -> Self {
         Self {
             id: id.to_string(),
@@ -99,12 +99,12 @@ impl AcquireRun {
         }
     }
 
-    /// The candidate that is tried now.
+    /// The current candidate.
     pub fn current(&self) -> Option<&AcquireCandidate> {
         self.candidates.get(self.cursor)
     }
 
-    /// The words a registry is searched with.
+    /// The words to search registries with.
     pub fn keywords(&self) -> Vec<String> {
         match self.keywords.as_slice() {
             [] => signals::search_keywords(&self.signals, self.region.as_deref()),
@@ -112,8 +112,8 @@ impl AcquireRun {
         }
     }
 
-    /// The region that an outcome of this skill belongs to: the one that fits the task, or a new one
-    /// named after the task's words.
+    /// The region for an outcome of this skill: the matching one, or a new one named after the
+    /// task's words.
     pub fn region_for(&self, slug: &str) -> String {
         match &self.region {
             Some(region) => region.clone(),
@@ -121,7 +121,7 @@ impl AcquireRun {
         }
     }
 
-    /// Whether a yes covers the installation of a candidate, with the bytes it has now.
+    /// Whether an approval covers the installation of a candidate with its current bytes.
     pub fn covers(&self, offer: &AcquireCandidate) -> bool {
         let Some(staged) = &offer.staged else { return false };
         self.consents.iter().any(|consent| {
@@ -131,9 +131,9 @@ impl AcquireRun {
         })
     }
 
-    /// Puts a record into the outbox and gives its id.
+    /// Adds a record to the outbox and returns its id.
     pub(super) fn log(&mut self, body: RecordBody, now: UtcInstant) -> Ulid {
-        // In the order of writing, also within one millisecond.
+        // Ids are in the order of writing, even within one millisecond.
         let id = Ulid::derived(self.started, &[&self.id]).nth_after(self.logged);
         self.logged += 1;
         self.outbox.push(CortexRecord { id, ts: now, body });
@@ -141,64 +141,64 @@ impl AcquireRun {
     }
 }
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "in", rename_all = "snake_case")]
 pub enum AcquireState {
-    /// The memory is asked.
+    /// The memory is queried.
     Recall,
     /// A registry is searched.
     Search,
     /// Candidates are fetched, scanned and shown.
     Present,
-    /// A reflex told the person, who may cancel until then.
+    /// A reflex has notified the user, who may still cancel.
     Notice {
-        /// When it goes on.
+        /// When it continues.
         until: UtcInstant,
     },
-    /// A person is asked.
+    /// A person is asked for approval.
     Approve {
-        /// What.
+        /// The question.
         question: ConsentQuestion,
-        /// Since when.
+        /// When it was asked.
         asked: UtcInstant,
     },
-    /// The approved bytes are put in place.
+    /// The approved bytes are being installed.
     Install,
-    /// The plan is made; `asked` once a person sees it.
+    /// The plan is being made; `asked` is set once a person sees it.
     Plan {
-        /// Since when a person is asked.
+        /// When a person was asked.
         asked: Option<UtcInstant>,
     },
-    /// The skill is used.
+    /// The skill is being used.
     Execute {
-        /// For the how-manieth time.
+        /// The number of the attempt, from 1.
         attempt: u32,
     },
-    /// It ended, and something must happen before that counts.
+    /// The use ended, and something must happen before the outcome counts.
     Outcome {
         /// What was reported.
         finish: UseReport,
-        /// For the how-manieth time it was tried.
+        /// The number of the attempt, from 1.
         attempt: u32,
         /// What must happen.
         pending: OutcomePrerequisite,
     },
-    /// The outcome is learned.
+    /// The outcome is being learned.
     Learn {
         /// How it ended.
         finish: UseReport,
         /// The record of it.
         record: Ulid,
     },
-    /// A person is asked whether the skill stays.
+    /// A person is asked whether to retain the skill.
     Retain {
-        /// Since when.
+        /// When it was asked.
         asked: UtcInstant,
     },
-    /// The skill is uninstalled.
+    /// The skill is being uninstalled.
     Release {
-        /// How the run ends then.
+        /// How the run ends afterwards.
         then: AcquireEnding,
     },
     /// The run is over.
@@ -209,7 +209,7 @@ pub enum AcquireState {
 }
 
 impl AcquireState {
-    /// Its name in records; a notice is part of presenting.
+    /// Its name in records; a notice counts as presenting.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Recall => "recall",
@@ -232,7 +232,7 @@ impl AcquireState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomePrerequisite {
-    /// The one retry after a service failure waits.
+    /// The wait before the one retry after a service failure.
     Wait,
     /// A person is asked to install a program.
     Dependency,
@@ -244,24 +244,24 @@ pub enum OutcomePrerequisite {
     HowItWent,
 }
 
-/// What a person is asked.
+/// A question for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsentQuestion {
-    /// What a yes would allow.
+    /// What an approval would allow.
     pub act: ConsentAct,
     /// The skill, or the command of a system dependency.
     pub subject: String,
-    /// The digest that a yes would be bound to.
+    /// The digest that an approval would be bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
 
-/// A skill that somebody chose.
+/// A skill that the caller chose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChosenSkill {
-    /// How its source names it.
+    /// The reference at its source.
     pub reference: String,
-    /// Which version; the newest where absent.
+    /// Which version; the newest if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
 }
@@ -273,21 +273,21 @@ pub struct AcquireCandidate {
     pub slug: String,
     /// Where it comes from.
     pub source: String,
-    /// How that source names it; empty where the slug is enough.
+    /// The reference at that source; empty if the slug is enough.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reference: String,
-    /// Whether somebody reviews what that source offers.
+    /// Whether that source reviews skills.
     pub reviewed: bool,
-    /// The version that was learned, for one that is known.
+    /// The learned version, if it is a known candidate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub learned: Option<String>,
-    /// The version that was asked for; the newest where absent.
+    /// The requested version; the newest if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wanted: Option<String>,
     /// Whether it is offered as a last resort.
     #[serde(default)]
     pub last_resort: bool,
-    /// What staging gave.
+    /// The result of staging.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<StagedCandidate>,
     /// Why it cannot be installed.
@@ -318,14 +318,14 @@ impl AcquireCandidate {
     }
 }
 
-/// A candidate's files, fetched, verified and scanned, where no catalog sees them.
+/// A candidate's files: fetched, verified and scanned, where no catalog can see them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StagedCandidate {
     /// Their version.
     pub version: String,
     /// Their digest.
     pub digest: String,
-    /// What the scanner says.
+    /// The scanner's verdict.
     pub verdict: CandidateVerdict,
     /// What they can do, as side effects.
     pub side_effects: Vec<String>,
@@ -335,19 +335,19 @@ pub struct StagedCandidate {
     pub skill_md_bytes: u64,
 }
 
-/// What the scanner says.
+/// The scanner's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CandidateVerdict {
-    /// Nothing speaks against it.
+    /// No findings.
     Allow,
-    /// Something should be looked at.
+    /// There are warnings.
     Warn,
     /// It cannot be used.
     Block,
 }
 
-/// One candidate that was tried.
+/// An attempt with one candidate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CandidateAttempt {
     /// The skill.
@@ -356,23 +356,23 @@ pub struct CandidateAttempt {
     pub source: String,
     /// Its version.
     pub version: String,
-    /// How far it came.
+    /// How far it got.
     pub stage: AttemptStage,
-    /// How it failed; `None` when it did not.
+    /// How it failed; `None` if it did not.
     pub kind: Option<FailureKind>,
-    /// What was seen.
+    /// What was observed.
     pub detail: String,
     /// How often it was executed.
     pub attempts: u32,
 }
 
-/// How far a candidate came.
+/// How far a candidate got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AttemptStage {
-    /// It was to be installed.
+    /// Installation.
     Install,
-    /// It was used.
+    /// Use.
     Execute,
 }
 
@@ -382,9 +382,9 @@ pub enum AttemptStage {
 pub enum AcquireEnding {
     /// An installed skill could do it.
     Handled,
-    /// Done, and the skill stays.
+    /// Done, and the skill is retained.
     Retained,
-    /// Done, and the skill is gone.
+    /// Done, and the skill is uninstalled.
     Released,
     /// Nothing was found.
     NoCandidates,
@@ -392,9 +392,9 @@ pub enum AcquireEnding {
     InstallFailed,
     /// Nothing worked.
     AllCandidates,
-    /// A person said no.
+    /// A person declined.
     Declined,
-    /// Nobody answered.
+    /// There was no answer in time.
     Expired,
     /// A person cancelled.
     Cancelled,

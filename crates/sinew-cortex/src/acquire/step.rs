@@ -1,4 +1,4 @@
-//! The transitions.
+//! The state transitions.
 
 use super::consent::{
     AcquireRefusal, ConsentAct, ConsentAnswer, ConsentReply, ConsentScope, RelayPolicy,
@@ -19,54 +19,54 @@ use crate::record::{ConsentRecord, RecordBody, RegionSkill, SkillOutcome, StatKe
 use crate::reflex::{self, ReflexContext};
 use crate::time::UtcInstant;
 
-/// What a step may look at.
+/// What a step may read.
 #[derive(Debug, Clone, Copy)]
 pub struct AcquireContext<'a> {
-    /// What is remembered.
+    /// The memory.
     pub memory: &'a CortexMemory,
     /// The settings.
     pub policy: &'a CortexPolicy,
-    /// Which answers an agent may pass on.
+    /// Which answers an agent may relay.
     pub relay: RelayPolicy,
     /// The time.
     pub now: UtcInstant,
 }
 
-/// Something that happened.
+/// An event.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AcquireEvent {
     /// An installed skill, or the agent itself, can do the task.
     Handled,
-    /// The memory was asked. Without offers, or without a memory, the run searches.
+    /// The memory was queried. Without offers, or without a memory, the run searches.
     Recalled {
-        /// The region that fits, or the name of a new one.
+        /// The matching region, or the name of a new one.
         region: Option<String>,
-        /// Whether a pattern knew the task.
+        /// Whether a pattern matched the task.
         hit: bool,
-        /// What may be offered, best first.
+        /// The candidates to offer, best first.
         offers: Vec<AcquireCandidate>,
     },
     /// A registry was searched.
     Found(Vec<AcquireCandidate>),
     /// Candidates were fetched and scanned, by slug; or why that failed.
     Fetched(Vec<(String, Result<StagedCandidate, String>)>),
-    /// The time to cancel a reflex, or to wait before a retry, is over.
+    /// The time to cancel a reflex, or the wait before a retry, is over.
     TimeUp,
     /// A person answered.
     Answered(ConsentReply),
-    /// The approved bytes are in place; with their digest.
+    /// The approved bytes are installed; with their digest.
     Installed(String),
-    /// They are not, because of this.
+    /// The installation failed, for this reason.
     InstallFailed(String),
     /// The plan is made and can be shown.
     Planned,
     /// The skill was used.
     Finished(UseReport),
-    /// The missing program was installed, or not.
+    /// Whether the missing program was installed.
     DependencyInstalled(bool),
-    /// The outcome was learned; whether the skill is worth keeping.
+    /// The outcome was learned.
     Learned {
-        /// Whether the person is asked.
+        /// Whether the skill is worth retaining, so that the person is asked.
         worth_keeping: bool,
     },
     /// Nothing of this run is installed any more.
@@ -75,21 +75,21 @@ pub enum AcquireEvent {
     Cancelled,
 }
 
-/// Something that must be done.
+/// Something for the engine to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AcquireEffect {
-    /// Ask the memory.
+    /// Query the memory.
     Recall,
     /// Search registries.
     Search {
         /// Three to five English keywords.
         keywords: Vec<String>,
-        /// Skills that were seen already.
+        /// Skills that were already seen.
         without: Vec<String>,
     },
-    /// Fetch, verify and scan these candidates where no catalog sees them.
+    /// Fetch, verify and scan these candidates where no catalog can see them.
     Fetch(Vec<String>),
-    /// Tell the person, and let so many milliseconds pass.
+    /// Notify the person, and wait this many milliseconds.
     Notify {
         /// The two lines.
         text: String,
@@ -98,18 +98,18 @@ pub enum AcquireEffect {
     },
     /// Ask a person.
     Ask(ConsentQuestion),
-    /// Put the staged bytes with this digest in place, unless the lock says they are.
+    /// Install the staged bytes with this digest, unless the lock says they are installed.
     Install {
         /// The skill.
         slug: String,
-        /// The digest that was approved.
+        /// The approved digest.
         digest: String,
     },
     /// Read SKILL.md and make a plan.
     MakePlan(String),
     /// Use the skill.
     Execute(String),
-    /// Let so many milliseconds pass.
+    /// Wait this many milliseconds.
     Wait(u64),
     /// Install a program; the command was approved.
     InstallDependency(String),
@@ -123,12 +123,12 @@ pub enum AcquireEffect {
         record: Ulid,
         /// The outcome.
         outcome: Box<SkillOutcome>,
-        /// The task, when its words are to be learned.
+        /// The task, if its words are to be learned.
         task: Option<String>,
     },
-    /// Uninstall this skill, if it is one, and say so.
+    /// Uninstall this skill, if there is one, and confirm it.
     Uninstall(Option<String>),
-    /// Tell the person what was tried.
+    /// Report to the person what was tried.
     Tell(AcquireReport),
 }
 
@@ -151,7 +151,7 @@ pub fn step(
     stepper.run.updated = context.now;
     stepper.handle(event)?;
     if matches!(stepper.run.state, AcquireState::Closed { .. }) {
-        // No word of the person outlives the run.
+        // The user's words are deleted when the run ends.
         stepper.run.task = None;
     }
     Ok(AcquireStep { run: stepper.run, effects: stepper.effects })
@@ -176,8 +176,8 @@ impl AcquireStepper<'_> {
             (AcquireState::Search, AcquireEvent::Found(offers)) => self.found(offers),
             (AcquireState::Present, AcquireEvent::Fetched(results)) => self.fetched(results),
             (AcquireState::Notice { .. }, AcquireEvent::TimeUp) => self.install(),
-            (AcquireState::Approve { question, asked }, AcquireEvent::Answered(spoken)) => {
-                self.answered(&question, asked, &spoken)?;
+            (AcquireState::Approve { question, asked }, AcquireEvent::Answered(reply)) => {
+                self.answered(&question, asked, &reply)?;
             }
             (
                 AcquireState::Approve { asked, .. } | AcquireState::Plan { asked: Some(asked) },
@@ -193,8 +193,8 @@ impl AcquireStepper<'_> {
                 self.install_failed(&detail)
             }
             (AcquireState::Plan { asked: None }, AcquireEvent::Planned) => self.planned(),
-            (AcquireState::Plan { asked: Some(asked) }, AcquireEvent::Answered(spoken)) => {
-                self.plan_answered(asked, &spoken)?;
+            (AcquireState::Plan { asked: Some(asked) }, AcquireEvent::Answered(reply)) => {
+                self.plan_answered(asked, &reply)?;
             }
             (AcquireState::Execute { attempt }, AcquireEvent::Finished(finish)) => {
                 self.finished(finish, attempt)
@@ -205,8 +205,8 @@ impl AcquireStepper<'_> {
             (AcquireState::Learn { finish, .. }, AcquireEvent::Learned { worth_keeping }) => {
                 self.learned(&finish, worth_keeping);
             }
-            (AcquireState::Retain { asked }, AcquireEvent::Answered(spoken)) => {
-                self.kept(asked, &spoken)?
+            (AcquireState::Retain { asked }, AcquireEvent::Answered(reply)) => {
+                self.retention_answered(asked, &reply)?
             }
             (AcquireState::Release { then }, AcquireEvent::Uninstalled) => self.uninstalled(then),
             _ => return Err(AcquireRefusal::NotNow),
@@ -299,7 +299,7 @@ impl AcquireStepper<'_> {
                 offer.failed = Some("it was not fetched".to_owned());
             }
         }
-        // Before anybody is asked: another version is another skill.
+        // Before a person is asked: another version is another skill.
         for offer in self.run.candidates.clone() {
             if let (Some(stored), Some(staged)) = (offer.learned, offer.staged)
                 && stored != staged.version
@@ -314,7 +314,7 @@ impl AcquireStepper<'_> {
         }
     }
 
-    /// Turns to the first candidate that can be installed, or ends the run.
+    /// Moves to the first candidate that can be installed, or ends the run.
     fn turn_to_usable(&mut self) -> bool {
         while let Some(offer) = self.run.current().cloned() {
             let Some(detail) = offer.failed.clone() else { return true };
@@ -343,7 +343,7 @@ impl AcquireStepper<'_> {
         true
     }
 
-    /// Shows the candidates: by reflex where it fires, else with a question.
+    /// Offers the candidates: by reflex if it fires, otherwise with a question.
     fn offer(&mut self) {
         let Some(offer) = self.run.current().cloned() else { return };
         match self.reflex(&offer) {
@@ -367,7 +367,7 @@ impl AcquireStepper<'_> {
         }
     }
 
-    /// Whether a person agreed to exactly these bytes before, and the scanner still does.
+    /// Whether a person approved exactly these bytes before, and the scanner still allows them.
     fn was_approved(&self, offer: &AcquireCandidate) -> bool {
         let region = self.run.region_for(&offer.slug);
         offer.staged.as_ref().is_some_and(|staged| {
@@ -376,7 +376,7 @@ impl AcquireStepper<'_> {
         })
     }
 
-    /// The notice of the candidate's reflex, if it fires with the files that would be installed.
+    /// The notice of the candidate's reflex, if it fires for the files that would be installed.
     fn reflex(&self, offer: &AcquireCandidate) -> Option<String> {
         let region = self.run.region.as_deref()?;
         let candidate = self.context.memory.candidate(region, &offer.slug)?;
@@ -411,7 +411,7 @@ impl AcquireStepper<'_> {
         &mut self,
         question: &ConsentQuestion,
         asked: UtcInstant,
-        spoken: &ConsentReply,
+        reply: &ConsentReply,
     ) -> Result<(), AcquireRefusal> {
         // Whatever failed before was uninstalled before the question was asked.
         self.run.installed = None;
@@ -419,7 +419,7 @@ impl AcquireStepper<'_> {
             self.release(AcquireEnding::Expired);
             return Ok(());
         }
-        match spoken.answer {
+        match reply.answer {
             ConsentAnswer::No => self.release(AcquireEnding::Declined),
             ConsentAnswer::Others if question.act != ConsentAct::Install => {
                 return Err(AcquireRefusal::NotNow);
@@ -431,14 +431,14 @@ impl AcquireStepper<'_> {
             }
             ConsentAnswer::Yes(scope) => {
                 let verdict = self.verdict_of(&question.subject);
-                check_consent(question.act, spoken, self.context.relay, verdict)?;
+                check_consent(question.act, reply, self.context.relay, verdict)?;
                 // After an execution failure the question is about the next candidate.
                 if self.run.current().is_some_and(|offer| offer.slug != question.subject) {
                     self.turn_to_next();
                 }
                 match question.act {
-                    ConsentAct::SwitchCandidate => self.consent(question, spoken),
-                    _ => self.consent_install(question, scope, spoken),
+                    ConsentAct::SwitchCandidate => self.consent(question, reply),
+                    _ => self.consent_install(question, scope, reply),
                 }
                 self.install();
             }
@@ -452,14 +452,14 @@ impl AcquireStepper<'_> {
         staged.map_or(CandidateVerdict::Allow, |staged| staged.verdict)
     }
 
-    /// A yes covers the listed candidates in order; a source that nobody reviews needs its own.
+    /// An approval covers the listed candidates in order; an unreviewed source needs its own.
     fn consent_install(
         &mut self,
         question: &ConsentQuestion,
         scope: ConsentScope,
-        spoken: &ConsentReply,
+        reply: &ConsentReply,
     ) {
-        self.consent(question, spoken);
+        self.consent(question, reply);
         if scope == ConsentScope::OnlyThis {
             return;
         }
@@ -477,26 +477,26 @@ impl AcquireStepper<'_> {
             })
             .collect();
         for question in rest {
-            self.consent(&question, spoken);
+            self.consent(&question, reply);
         }
     }
 
-    fn consent(&mut self, question: &ConsentQuestion, spoken: &ConsentReply) {
+    fn consent(&mut self, question: &ConsentQuestion, reply: &ConsentReply) {
         let consent = ConsentRecord {
             run: self.run.id.clone(),
             act: question.act,
             region: Some(self.run.region_for(&question.subject)),
             subject: question.subject.clone(),
             digest: question.digest.clone(),
-            who: spoken.who.clone(),
-            channel: spoken.channel,
+            who: reply.who.clone(),
+            channel: reply.channel,
             at: self.context.now,
         };
         self.run.consents.push(consent.clone());
         self.run.log(RecordBody::Consent(consent), self.context.now);
     }
 
-    /// Installs the current candidate, or asks first where no yes covers it.
+    /// Installs the current candidate, or asks first if no approval covers it.
     fn install(&mut self) {
         let Some(offer) = self.run.current().cloned() else {
             return self.fail(AcquireEnding::InstallFailed);
@@ -518,7 +518,7 @@ impl AcquireStepper<'_> {
             return self.fail(AcquireEnding::InstallFailed);
         };
         if offer.staged.as_ref().map(|staged| staged.digest.as_str()) != Some(digest) {
-            return self.install_failed("the installed bytes are not those that were approved");
+            return self.install_failed("the installed bytes are not the approved ones");
         }
         self.stat(StatKey::Installs);
         self.run.installed = Some(offer.slug.clone());
@@ -530,7 +530,7 @@ impl AcquireStepper<'_> {
         if let Some(offer) = self.run.candidates.get_mut(self.run.cursor) {
             offer.failed = Some(detail.to_owned());
         }
-        // Another candidate is another skill: its plan is asked about.
+        // Another candidate is another skill: the user is asked about its plan.
         self.run.mode = PlanMode::Standard;
         if self.turn_to_usable() {
             self.install();
@@ -572,9 +572,9 @@ impl AcquireStepper<'_> {
     fn plan_answered(
         &mut self,
         asked: UtcInstant,
-        spoken: &ConsentReply,
+        reply: &ConsentReply,
     ) -> Result<(), AcquireRefusal> {
-        match spoken.answer {
+        match reply.answer {
             _ if self.expired(asked) => self.release(AcquireEnding::Expired),
             ConsentAnswer::No => self.release(AcquireEnding::Declined),
             ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
@@ -583,13 +583,13 @@ impl AcquireStepper<'_> {
                 let subject = subject.unwrap_or_default();
                 check_consent(
                     ConsentAct::Plan,
-                    spoken,
+                    reply,
                     self.context.relay,
                     self.verdict_of(&subject),
                 )?;
                 self.consent(
                     &ConsentQuestion { act: ConsentAct::Plan, subject, digest: None },
-                    spoken,
+                    reply,
                 );
                 self.execute(1);
             }
@@ -643,17 +643,17 @@ impl AcquireStepper<'_> {
     ) -> Result<(), AcquireRefusal> {
         match (pending, event) {
             (OutcomePrerequisite::Wait, AcquireEvent::TimeUp) => self.execute(attempt + 1),
-            // Whoever uses the skill has tried it again meanwhile.
+            // The agent has tried the skill again meanwhile.
             (
                 OutcomePrerequisite::Wait
                 | OutcomePrerequisite::Credentials
                 | OutcomePrerequisite::Dependency,
-                AcquireEvent::Finished(told),
+                AcquireEvent::Finished(report),
             ) => {
-                self.finished(told, attempt + 1);
+                self.finished(report, attempt + 1);
             }
-            (OutcomePrerequisite::HowItWent, AcquireEvent::Finished(told)) => {
-                self.learn(told, attempt)
+            (OutcomePrerequisite::HowItWent, AcquireEvent::Finished(report)) => {
+                self.learn(report, attempt)
             }
             (OutcomePrerequisite::Installing, AcquireEvent::DependencyInstalled(true)) => {
                 self.execute(attempt + 1)
@@ -661,11 +661,11 @@ impl AcquireStepper<'_> {
             (OutcomePrerequisite::Installing, AcquireEvent::DependencyInstalled(false)) => {
                 self.learn(finish, attempt)
             }
-            (OutcomePrerequisite::Dependency, AcquireEvent::Answered(spoken)) => {
-                match spoken.answer {
+            (OutcomePrerequisite::Dependency, AcquireEvent::Answered(reply)) => {
+                match reply.answer {
                     ConsentAnswer::Yes(_) => {
                         let allow = CandidateVerdict::Allow;
-                        check_consent(ConsentAct::Dependency, &spoken, self.context.relay, allow)?;
+                        check_consent(ConsentAct::Dependency, &reply, self.context.relay, allow)?;
                         let command = finish.command.clone().or_else(|| finish.key.clone());
                         let command = command.unwrap_or_default();
                         let question = ConsentQuestion {
@@ -673,7 +673,7 @@ impl AcquireStepper<'_> {
                             subject: command.clone(),
                             digest: None,
                         };
-                        self.consent(&question, &spoken);
+                        self.consent(&question, &reply);
                         self.effects.push(AcquireEffect::InstallDependency(command));
                         let pending = OutcomePrerequisite::Installing;
                         self.run.state = AcquireState::Outcome { finish, attempt, pending };
@@ -682,9 +682,9 @@ impl AcquireStepper<'_> {
                     ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
                 }
             }
-            // The person says whether the credentials are right now; nothing is retried otherwise.
-            (OutcomePrerequisite::Credentials, AcquireEvent::Answered(spoken)) => {
-                match spoken.answer {
+            // The person confirms that the credentials are right now; otherwise nothing is retried.
+            (OutcomePrerequisite::Credentials, AcquireEvent::Answered(reply)) => {
+                match reply.answer {
                     ConsentAnswer::Yes(_) => self.execute(attempt + 1),
                     ConsentAnswer::No => self.learn(finish, attempt),
                     ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
@@ -695,7 +695,7 @@ impl AcquireStepper<'_> {
         Ok(())
     }
 
-    /// One outcome per candidate: its record goes into the outbox here and nowhere else.
+    /// One outcome per candidate: its record is added to the outbox only here.
     fn learn(&mut self, finish: UseReport, attempt: u32) {
         let Some(offer) = self.run.current().cloned() else {
             return self.fail(AcquireEnding::AllCandidates);
@@ -704,7 +704,7 @@ impl AcquireStepper<'_> {
         self.note_attempt(&offer, AttemptStage::Execute, finish.failed(), &detail, attempt);
         let outcome = outcome::outcome(&self.run, &offer, &finish, attempt);
         let record = self.run.log(RecordBody::Outcome(Box::new(outcome.clone())), self.context.now);
-        // Words are learned only where no pattern knew the task and a search brought it to a good end.
+        // Words are learned only if no pattern matched the task and a search led to success.
         let learns = finish.result == UseResult::Success && !self.run.hit && self.run.searches > 0;
         let task = self.run.task.clone().filter(|_| learns);
         self.effects.push(AcquireEffect::Learn { record, outcome: Box::new(outcome), task });
@@ -725,7 +725,7 @@ impl AcquireStepper<'_> {
         }
     }
 
-    /// After a failure the skill goes, and the next one is tried only after a yes.
+    /// After a failure the skill is uninstalled, and the next one is tried only after an approval.
     fn offer_switch(&mut self) {
         let next = self.run.candidates[(self.run.cursor + 1).min(self.run.candidates.len())..]
             .iter()
@@ -735,22 +735,26 @@ impl AcquireStepper<'_> {
             return self.release(AcquireEnding::AllCandidates);
         };
         self.run.mode = PlanMode::Standard;
-        // It stays noted until the person has answered: after a crash it is uninstalled again.
+        // It stays recorded until the person has answered: after a crash it is uninstalled again.
         self.effects.push(AcquireEffect::Uninstall(self.run.installed.clone()));
-        // Candidates between here and there failed at staging; they were never tried.
+        // Candidates in between failed at staging; they were never tried.
         let place = self.run.candidates.iter().position(|offer| offer.slug == next.slug);
         self.run.cursor = place.unwrap_or(self.run.cursor + 1) - 1;
         let digest = next.staged.as_ref().map(|staged| staged.digest.clone());
         if self.run.covers(&next) {
             self.ask(ConsentAct::SwitchCandidate, &next.slug, digest);
         } else {
-            // A yes to installing it is a yes to switching to it.
+            // An approval to install it is an approval to switch to it.
             self.ask(ConsentAct::Install, &next.slug, digest);
         }
     }
 
-    fn kept(&mut self, asked: UtcInstant, spoken: &ConsentReply) -> Result<(), AcquireRefusal> {
-        match spoken.answer {
+    fn retention_answered(
+        &mut self,
+        asked: UtcInstant,
+        reply: &ConsentReply,
+    ) -> Result<(), AcquireRefusal> {
+        match reply.answer {
             _ if self.expired(asked) => self.release(AcquireEnding::Released),
             ConsentAnswer::No => self.release(AcquireEnding::Released),
             ConsentAnswer::Others => return Err(AcquireRefusal::NotNow),
@@ -758,13 +762,13 @@ impl AcquireStepper<'_> {
                 let slug = self.run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
                 check_consent(
                     ConsentAct::Retain,
-                    spoken,
+                    reply,
                     self.context.relay,
                     self.verdict_of(&slug),
                 )?;
                 let question =
                     ConsentQuestion { act: ConsentAct::Retain, subject: slug, digest: None };
-                self.consent(&question, spoken);
+                self.consent(&question, reply);
                 if let Some(place) = self.place() {
                     self.run.log(RecordBody::Retained(place), self.context.now);
                 }

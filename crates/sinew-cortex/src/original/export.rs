@@ -9,10 +9,10 @@ use crate::memory::{CortexMemory, RegionCandidate};
 use crate::policy::CortexPolicy;
 use crate::time::UtcInstant;
 
-/// What the original asks its readers to do about a missing program.
+/// What the original tells its readers to do about a missing program.
 const DEPENDENCY_ACTION: &str = "check_bin_before_install";
 
-/// The memory in the original's schema. What the schema lacks stays behind.
+/// The memory in the original's schema. What the schema lacks is left out.
 pub fn export(memory: &CortexMemory, now: UtcInstant, policy: &CortexPolicy) -> CortexJson {
     let extra = |place: &str| memory.extra.get(place).cloned().unwrap_or_default();
     let mut regions: Vec<_> = memory.motor.iter().collect();
@@ -78,7 +78,7 @@ fn candidate(candidate: &RegionCandidate, now: UtcInstant, policy: &CortexPolicy
     }
 }
 
-fn lesson(held: &RememberedLesson) -> LessonPart {
+fn lesson(remembered: &RememberedLesson) -> LessonPart {
     let mut part = LessonPart {
         kind: String::new(),
         region: None,
@@ -86,11 +86,11 @@ fn lesson(held: &RememberedLesson) -> LessonPart {
         key: None,
         detail: None,
         action: None,
-        confidence: f64::from(held.confidence) / 100.0,
-        created: held.created,
-        extra: ExtraFields::clone(&held.extra),
+        confidence: f64::from(remembered.confidence) / 100.0,
+        created: remembered.created,
+        extra: ExtraFields::clone(&remembered.extra),
     };
-    match &held.lesson {
+    match &remembered.lesson {
         Lesson::DependencyWarning { region, key } => {
             part.kind = "dependency_warning".to_owned();
             part.region = Some(region.clone());

@@ -12,7 +12,7 @@ use crate::prune::MAX_SIGNALS;
 use crate::time::{UtcDay, UtcInstant};
 use crate::weight::RecentSuccesses;
 
-/// Takes a file in. What both know is decided per candidate: more runs win, ties go to the file.
+/// Imports a file. Conflicts are decided per candidate: more runs win, ties go to the file.
 pub(crate) fn import_into(
     memory: &mut CortexMemory,
     file: &CortexJson,
@@ -77,7 +77,7 @@ fn take_region(memory: &mut CortexMemory, name: &str, theirs: &MotorPart, policy
         let candidate = candidate(part, theirs.last_used, policy);
         match region.candidates.iter_mut().find(|known| known.slug == part.slug) {
             None => region.candidates.push(candidate),
-            // The same record: what the schema lacks is worth keeping.
+            // The same record: only fields unknown to the schema are worth taking over.
             Some(known) if is_same(known, &candidate) => known.extra = candidate.extra,
             Some(known) if known.runs() > candidate.runs() => {}
             Some(known) => *known = candidate,
@@ -85,7 +85,7 @@ fn take_region(memory: &mut CortexMemory, name: &str, theirs: &MotorPart, policy
     }
 }
 
-/// Whether an imported record says what is known already.
+/// Whether an imported record says what is already known.
 fn is_same(known: &RegionCandidate, theirs: &RegionCandidate) -> bool {
     known.weight.to_bits() == theirs.weight.to_bits()
         && (known.success, known.fail) == (theirs.success, theirs.fail)
@@ -97,7 +97,7 @@ fn is_same(known: &RegionCandidate, theirs: &RegionCandidate) -> bool {
         && known.skill_md_chars == theirs.skill_md_chars
 }
 
-/// A record of the original. What its schema lacks is taken for what it most likely was.
+/// A record of the original. Values that its schema lacks get their most likely value.
 fn candidate(part: &CandidatePart, last_used: UtcDay, policy: &CortexPolicy) -> RegionCandidate {
     let mut candidate = RegionCandidate::new(&part.slug, &part.source, &part.version, last_used);
     candidate.weight = part.weight;
@@ -132,13 +132,13 @@ fn candidate(part: &CandidatePart, last_used: UtcDay, policy: &CortexPolicy) -> 
 fn take_lesson(memory: &mut CortexMemory, part: &LessonPart) {
     let Some(lesson) = lesson(part) else { return };
     let confidence = (part.confidence * 100.0).round().clamp(0.0, 100.0) as Hundredths;
-    match memory.lessons.iter_mut().find(|held| held.lesson == lesson) {
-        Some(held) => held.confidence = held.confidence.max(confidence),
+    match memory.lessons.iter_mut().find(|remembered| remembered.lesson == lesson) {
+        Some(remembered) => remembered.confidence = remembered.confidence.max(confidence),
         None => {
-            let mut held = RememberedLesson::new(lesson, part.created.start());
-            held.confidence = confidence;
-            held.extra = part.extra.clone();
-            memory.lessons.push(held);
+            let mut remembered = RememberedLesson::new(lesson, part.created.start());
+            remembered.confidence = confidence;
+            remembered.extra = part.extra.clone();
+            memory.lessons.push(remembered);
         }
     }
 }

@@ -3,9 +3,9 @@
 use super::import::lesson;
 use super::schema::{CandidatePart, CortexJson, LessonPart, MotorPart, PatternPart, StatsPart};
 
-/// `ours` and `theirs`, the file as it lies there now, in one. `before` is what we wrote last: what
-/// stands in it unchanged and not in `ours` was taken out by us, and everything else in the file is
-/// somebody else's and stays.
+/// Merges `ours` and `theirs`, the file as it is on disk now. `before` is what we wrote last: an
+/// unchanged entry of it that is missing in `ours` was removed by us; everything else in the file
+/// belongs to other writers and stays.
 pub fn merge(before: &CortexJson, ours: &CortexJson, theirs: &CortexJson) -> CortexJson {
     let mut merged = ours.clone();
     let (was, file) = (&before.cortex, &theirs.cortex);
@@ -63,7 +63,8 @@ fn merge_region(before: Option<&MotorPart>, ours: &mut MotorPart, theirs: &Motor
         let same = |part: &&CandidatePart| part.slug == candidate.slug;
         let was = before.and_then(|before| before.candidates.iter().find(same));
         match ours.candidates.iter_mut().find(|part| part.slug == candidate.slug) {
-            // What nobody else touched is ours to say, also when a retraction lowered the count.
+            // Entries that no other writer changed are ours to update, even if a retraction lowered
+            // the count.
             Some(_) if was == Some(candidate) => {}
             Some(found) if runs(found) > runs(candidate) => {}
             Some(found) => *found = candidate.clone(),

@@ -1,8 +1,8 @@
 //! `cortex.json`: the original's file, in its exact schema.
 //!
-//! [`read_cortex_json`] takes what people have on their disks and puts it into normal form, with a note for
-//! everything that was repaired or dropped. [`export`] writes the memory in that form, [`merge`] keeps
-//! a file that several programs write. Keys that mean nothing here are carried along.
+//! [`read_cortex_json`] reads files as they exist in practice and normalises them, with a note for everything
+//! that was repaired or dropped. [`export`] writes the memory in that form, and [`merge`] combines
+//! the changes of several programs that write one file. Unknown keys are preserved.
 
 mod export;
 mod import;

@@ -1,4 +1,4 @@
-//! From a file as it lies on a disk to its normal form.
+//! From a file on disk to its normal form.
 
 use std::fmt;
 
@@ -16,14 +16,14 @@ use crate::signals::{MAX_DETAIL, is_region};
 use crate::time::UtcDay;
 use crate::{signals, weight};
 
-/// A file larger than this is no memory: a full one is about 200 kB.
+/// A larger file is not a memory: a full one is about 200 kB.
 pub const MAX_FILE: usize = 8 * 1024 * 1024;
-/// The longest slug, version, source, word or name that is taken over.
+/// The longest slug, version, source, word or name that is imported.
 const MAX_TEXT: usize = 200;
-/// Side effects taken over per candidate.
+/// Side effects imported per candidate.
 const MAX_TAGS: usize = 32;
 
-/// Something that was repaired or dropped, and where.
+/// A repair, and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CortexJsonRepair {
     /// The JSON path.
@@ -38,7 +38,7 @@ impl fmt::Display for CortexJsonRepair {
     }
 }
 
-/// The text is no `cortex.json` at all.
+/// The text is not a `cortex.json` at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnreadableCortexJson(pub String);
 
@@ -50,7 +50,7 @@ impl fmt::Display for UnreadableCortexJson {
 
 impl std::error::Error for UnreadableCortexJson {}
 
-/// Reads a file. Whatever in it can be used is used.
+/// Reads a file. Everything in it that can be used is used.
 pub fn read_cortex_json(
     text: &str,
     today: UtcDay,
@@ -70,7 +70,9 @@ pub fn read_cortex_json(
     match root.remove("version").and_then(|version| version.as_u64()) {
         Some(1) => {}
         Some(other) => {
-            return Err(UnreadableCortexJson(format!("it is version {other}; 1 is known")));
+            return Err(UnreadableCortexJson(format!(
+                "it has version {other}; only 1 is supported"
+            )));
         }
         None => reader.note("$.version", "was missing; 1 is assumed"),
     }
@@ -94,7 +96,7 @@ impl CortexJsonReader {
         self.repaired.push(CortexJsonRepair { path: path.to_owned(), what: what.into() });
     }
 
-    /// An object; what is missing is empty, what is something else is reported.
+    /// An object; a missing one is empty, and another type is reported.
     fn object(&mut self, value: Option<Value>, path: &str) -> Map<String, Value> {
         match value {
             Some(Value::Object(map)) => map,
@@ -124,16 +126,16 @@ impl CortexJsonReader {
             match item {
                 Value::String(text) if is_sound(&text) => {
                     if found.contains(&text) {
-                        self.note(&path, "stands twice; dropped");
+                        self.note(&path, "occurs twice; dropped");
                     } else {
                         found.push(text);
                     }
                 }
-                _ => self.note(&path, "is no short text; dropped"),
+                _ => self.note(&path, "is not a short text; dropped"),
             }
         }
         if found.len() > most {
-            self.note(path, format!("holds {} items; {most} are kept", found.len()));
+            self.note(path, format!("has {} items; {most} are kept", found.len()));
             found.truncate(most);
         }
         found
@@ -151,7 +153,7 @@ impl CortexJsonReader {
             _ => {
                 self.note(
                     &format!("{path}.{key}"),
-                    format!("is no short text; `{default}` is assumed"),
+                    format!("is not a short text; `{default}` is assumed"),
                 );
                 default.to_owned()
             }
@@ -164,12 +166,12 @@ impl CortexJsonReader {
             let whole = |n: &f64| n.fract() == 0.0 && (0.0..9e15).contains(n);
             value.as_u64().or_else(|| value.as_f64().filter(whole).map(|n| n as u64))
         });
-        // What a counter cannot reach in a lifetime is a mistake.
+        // A count that cannot be reached in a lifetime is a mistake.
         match read.filter(|count| *count <= 1_000_000_000_000) {
             Some(count) => count,
             None if value.is_none() => 0,
             None => {
-                self.note(&format!("{path}.{key}"), "is no count; 0 is assumed");
+                self.note(&format!("{path}.{key}"), "is not a count; 0 is assumed");
                 0
             }
         }
@@ -181,11 +183,11 @@ impl CortexJsonReader {
             Some(share) if (0.0..=1.0).contains(&share) => share,
             Some(share) => {
                 let clamped = share.clamp(0.0, 1.0);
-                self.note(&path, format!("is {share}; {clamped} is nearest"));
+                self.note(&path, format!("is {share}; {clamped} is used"));
                 clamped
             }
             None => {
-                self.note(&path, format!("is no number; {default} is assumed"));
+                self.note(&path, format!("is not a number; {default} is assumed"));
                 default
             }
         }
@@ -197,21 +199,21 @@ impl CortexJsonReader {
         match read {
             Some(Ok(day)) if day <= self.today => day,
             Some(Ok(day)) => {
-                self.note(&path, format!("{day} lies in the future; today is assumed"));
+                self.note(&path, format!("{day} is in the future; today is assumed"));
                 self.today
             }
             _ => {
-                self.note(&path, "is no date; today is assumed");
+                self.note(&path, "is not a date; today is assumed");
                 self.today
             }
         }
     }
 
-    /// A secret in somebody's file does not get into the log.
+    /// A secret in an imported file is not copied into the log.
     fn masked(&mut self, text: &str, path: &str) -> String {
         let masked = sinew_guard::secrets::mask_strict(text);
         if masked != text {
-            self.note(path, "held a secret; masked");
+            self.note(path, "contained a secret; masked");
         }
         masked
     }
@@ -222,8 +224,10 @@ impl CortexJsonReader {
         }
         let clean = signals::clean_region(name);
         match &clean {
-            Some(clean) => self.note(path, format!("is no name of a region; `{clean}` is used")),
-            None => self.note(path, "is no name of a region; dropped"),
+            Some(clean) => {
+                self.note(path, format!("is not a valid region name; `{clean}` is used"))
+            }
+            None => self.note(path, "is not a valid region name; dropped"),
         }
         clean
     }
@@ -250,7 +254,7 @@ impl CortexJsonReader {
             let mut map = self.object(Some(item), &path);
             let name = map.remove("region").as_ref().and_then(Value::as_str).map(str::to_owned);
             let Some(name) = name else {
-                self.note(&path, "names no region; dropped");
+                self.note(&path, "does not name a region; dropped");
                 continue;
             };
             let Some(region) = self.region(&name, &format!("{path}.region")) else { continue };
@@ -269,7 +273,10 @@ impl CortexJsonReader {
             let over = pattern.signal.len().saturating_sub(MAX_SIGNALS);
             if over > 0 {
                 let path = format!("$.cortex.sensory.patterns[{at}].signal");
-                self.note(&path, format!("the {over} oldest words leave; {MAX_SIGNALS} are kept"));
+                self.note(
+                    &path,
+                    format!("the {over} oldest words are removed; {MAX_SIGNALS} are kept"),
+                );
                 pattern.signal.drain(..over);
             }
         }
@@ -311,7 +318,7 @@ impl CortexJsonReader {
             let slug = match map.remove("slug") {
                 Some(Value::String(slug)) if is_sound(&slug) => slug,
                 _ => {
-                    self.note(&path, "names no skill; dropped");
+                    self.note(&path, "does not name a skill; dropped");
                     continue;
                 }
             };
@@ -328,7 +335,7 @@ impl CortexJsonReader {
                 .min_by(|a, b| effective(&found[*a]).total_cmp(&effective(&found[*b])))
                 .unwrap_or(0);
             let gone = found.remove(weakest);
-            self.note(&path, format!("{} leaves; {MAX_CANDIDATES} are kept", gone.slug));
+            self.note(&path, format!("{} is removed; {MAX_CANDIDATES} are kept", gone.slug));
         }
         found
     }
@@ -397,7 +404,7 @@ impl CortexJsonReader {
             _ => {
                 self.note(
                     &format!("{path}.type"),
-                    "is no kind of failure; runtime_error is assumed",
+                    "is not a kind of failure; runtime_error is assumed",
                 );
                 FailureKind::RuntimeError
             }
@@ -472,7 +479,7 @@ impl CortexJsonReader {
         }
     }
 
-    /// Lists that are longer than they may be lose what pruning would take.
+    /// Lists that are too long are cut by the rules of pruning.
     fn cut(&mut self, original: &mut CortexJson) {
         let motor = &mut original.cortex.motor;
         while motor.len() > MAX_REGIONS {
@@ -485,7 +492,7 @@ impl CortexJsonReader {
                 .prefrontal
                 .lessons
                 .retain(|lesson| lesson.region.as_ref() != Some(&name));
-            let note = format!("{name} leaves; {MAX_REGIONS} regions are kept");
+            let note = format!("{name} is removed; {MAX_REGIONS} regions are kept");
             self.note("$.cortex.motor", note);
         }
         let lessons = &mut original.cortex.prefrontal.lessons;
@@ -497,13 +504,13 @@ impl CortexJsonReader {
             lessons.remove(weakest.unwrap_or(0));
             self.note(
                 "$.cortex.prefrontal.lessons",
-                format!("the least sure leaves; {MAX_LESSONS} are kept"),
+                format!("the least certain is removed; {MAX_LESSONS} are kept"),
             );
         }
     }
 }
 
-/// A text that is short and has nothing in it that only a machine would write.
+/// Whether a text is short and contains no control characters.
 fn is_sound(text: &str) -> bool {
     !text.trim().is_empty()
         && text.chars().count() <= MAX_TEXT

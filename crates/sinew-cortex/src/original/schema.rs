@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::failure::FailureKind;
 use crate::time::UtcDay;
 
-/// Fields that mean nothing here and go out again as they came in.
+/// Unknown fields, written back unchanged.
 pub(crate) type ExtraFields = Map<String, Value>;
 
 /// The whole file.
@@ -37,7 +37,7 @@ impl Default for CortexJson {
 }
 
 impl CortexJson {
-    /// The file: two blanks of indentation and a line end.
+    /// The text of the file: indented by two blanks, with a final line end.
     pub fn to_text(&self) -> String {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
@@ -48,7 +48,7 @@ impl CortexJson {
 /// The three areas.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CortexPart {
-    /// Which words stand for which region.
+    /// Which words are learned for which region.
     pub sensory: SensoryPart,
     /// The regions.
     #[serde(with = "in_order")]
@@ -59,7 +59,7 @@ pub struct CortexPart {
     pub(crate) extra: ExtraFields,
 }
 
-/// Which words stand for which region.
+/// Which words are learned for which region.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SensoryPart {
     /// One per region.
@@ -99,13 +99,13 @@ pub struct CandidatePart {
     pub source: String,
     /// The version that was learned.
     pub version: String,
-    /// How well it did, 0 to 1.
+    /// Its learned weight, 0 to 1.
     pub weight: f64,
     /// How often it was used.
     pub runs: RunsPart,
     /// Its last failure.
     pub last_fail: Option<LastFailurePart>,
-    /// What it does besides thinking.
+    /// Its side effects.
     pub side_effects: Vec<String>,
     /// Characters of its SKILL.md.
     pub skill_md_chars: u64,
@@ -134,7 +134,7 @@ pub struct LastFailurePart {
     /// Its kind.
     #[serde(rename = "type")]
     pub kind: FailureKind,
-    /// What was seen.
+    /// What was observed.
     pub detail: String,
     /// When.
     pub date: UtcDay,
@@ -189,13 +189,13 @@ pub struct StatsPart {
     pub installs: u64,
     /// Runs that the memory answered.
     pub cache_hits: u64,
-    /// Plans that were not asked about.
+    /// Plans that the user was not asked about.
     pub reflexes_fired: u64,
     #[serde(flatten)]
     pub(crate) extra: ExtraFields,
 }
 
-/// A map whose order is kept: people read the file, and its order is theirs.
+/// A map that keeps its order: people read the file and expect their order.
 mod in_order {
     use serde::de::{Deserializer, MapAccess, Visitor};
     use serde::ser::{SerializeMap as _, Serializer};

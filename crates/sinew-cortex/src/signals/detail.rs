@@ -1,17 +1,18 @@
-//! The detail of a failure: what a person needs to understand it, and nothing that names anyone.
+//! The detail of a failure: what a person needs to understand it, without anything that identifies
+//! someone.
 
 use sinew_guard::secrets;
 
 use super::strip;
 use super::vocabulary::SignalVocabulary;
 
-/// Characters of a detail that are kept.
+/// The maximum length of a detail.
 pub const MAX_DETAIL: usize = 200;
-/// What stands where something was taken out.
+/// The text that replaces something removed.
 const GAP: &str = "…";
 
 /// A detail without secrets, entities and unknown words, at most [`MAX_DETAIL`] characters long.
-/// Status codes of HTTP stay, because they say what happened and to nobody.
+/// HTTP status codes stay, because they are informative and identify no one.
 ///
 /// ```
 /// use sinew_cortex::signals::{SignalVocabulary, clean_detail};
@@ -20,17 +21,17 @@ const GAP: &str = "…";
 /// assert_eq!(clean_detail(seen, &vocabulary), "http 429 rate limit exceeded for …");
 /// ```
 pub fn clean_detail(text: &str, vocabulary: &SignalVocabulary) -> String {
-    // Normal form first: a secret that is written in wide letters is one all the same.
+    // Normalise first: a secret in full-width letters is a secret all the same.
     let masked = secrets::mask_strict(&super::normal(text));
     let masked = masked.replace(secrets::REDACTED, " … ");
-    let mut kept: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     for piece in masked.split_whitespace() {
         let code = piece.trim_matches(|c: char| !c.is_ascii_digit());
         if is_status(code)
             && piece.chars().filter(char::is_ascii_digit).count() == code.len()
             && !piece.contains(['/', '@', '.'])
         {
-            kept.push(code.to_owned());
+            parts.push(code.to_owned());
             continue;
         }
         let words = strip::tokens(piece);
@@ -38,14 +39,14 @@ pub fn clean_detail(text: &str, vocabulary: &SignalVocabulary) -> String {
         for word in words {
             let plain = word.chars().all(char::is_alphabetic) && vocabulary.may_stay(&word);
             gap |= !plain;
-            kept.extend(plain.then_some(word));
+            parts.extend(plain.then_some(word));
         }
-        if gap && kept.last().is_none_or(|last| last != GAP) {
-            kept.push(GAP.to_owned());
+        if gap && parts.last().is_none_or(|last| last != GAP) {
+            parts.push(GAP.to_owned());
         }
     }
     let mut text = String::new();
-    for word in kept {
+    for word in parts {
         if text.chars().count() + 1 + word.chars().count() > MAX_DETAIL {
             break;
         }

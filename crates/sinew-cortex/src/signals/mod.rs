@@ -1,9 +1,9 @@
-//! Signals: from a task in a person's words to a few words that hold no entity.
+//! Signals: from a task in the user's words to a few words without entities.
 //!
 //! Everything that might identify someone or something is dropped: names, places, companies, dates,
 //! numbers, paths, addresses. What stays are verbs, abstract nouns and generic tool names from a
-//! checked-in vocabulary. A word that is not in it is dropped whatever its case: a rule that trusted
-//! capitals would let `alice` through.
+//! checked-in vocabulary. A word that is not in it is dropped whatever its case: a rule that relied
+//! on capitals would let `alice` through.
 
 mod detail;
 mod region_names;
@@ -16,14 +16,14 @@ pub use detail::{MAX_DETAIL, clean_detail};
 pub use region_names::{clean_region, is_region, region_name};
 pub use vocabulary::{SignalVocabulary, VERSION, WordClass};
 
-/// So much of a task is read; what a task is about is said at its start.
+/// How much of a task is read; its subject is usually named at the start.
 pub const MAX_TASK: usize = 2_000;
-/// Words that are learned of one task.
+/// Words learned per task.
 pub const MAX_LEARNED: usize = 4;
-/// Fewer words than this stand for nothing.
+/// Fewer words than this are too unspecific.
 pub const MIN_LEARNED: usize = 2;
 
-/// The signal words of a task, all of them, in order of appearance.
+/// All signal words of a task, in order of appearance.
 ///
 /// ```
 /// use sinew_cortex::signals::{SignalVocabulary, signal_words};
@@ -41,8 +41,8 @@ pub fn signal_words(task: &str, vocabulary: &SignalVocabulary) -> Vec<String> {
     found
 }
 
-/// The words that are learned of a task that a skill did: two to four, padded from the skill's slug,
-/// or none where there is too little to go by.
+/// The words learned from a task that a skill did: two to four, padded from the skill's slug, or
+/// none if there are too few.
 pub fn learned_words(task: &str, slug: &str, vocabulary: &SignalVocabulary) -> Option<Vec<String>> {
     let mut found = signal_words(task, vocabulary);
     if found.len() < MIN_LEARNED {
@@ -69,7 +69,7 @@ pub fn search_keywords(signals: &[String], region: Option<&str>) -> Vec<String> 
     found
 }
 
-/// Compatibility forms, so many characters, without controls.
+/// Compatibility forms, cut to the maximum length, without controls.
 fn normal(text: &str) -> String {
     let visible = |c: char| match c {
         c if c.is_whitespace() || c.is_control() => ' ',
@@ -79,7 +79,7 @@ fn normal(text: &str) -> String {
     text.nfkc().take(MAX_TASK).filter(|c| !is_invisible(*c)).map(visible).collect()
 }
 
-/// Characters that show nothing and could cut a word in two.
+/// Characters that are invisible and could split a word.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{00AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}'
         | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E0FFF}')

@@ -5,8 +5,7 @@ use super::vocabulary::{SignalVocabulary, WordClass};
 /// The longest name of a region.
 const MAX_NAME: usize = 64;
 
-/// The name of a region that does not exist yet: what is worked on and what is done with it, else
-/// the first two words, else the skill.
+/// The name of a new region: its object and action, or else the first two words, or else the skill.
 pub fn region_name(signals: &[String], slug: &str, vocabulary: &SignalVocabulary) -> String {
     let first = |wanted: &[WordClass]| {
         signals
@@ -22,7 +21,7 @@ pub fn region_name(signals: &[String], slug: &str, vocabulary: &SignalVocabulary
     clean_region(&named).unwrap_or_else(|| "other".to_owned())
 }
 
-/// Whether a text is the name of a region: `^[a-z0-9][a-z0-9-]{0,63}$`.
+/// Whether a text is a valid region name: `^[a-z0-9][a-z0-9-]{0,63}$`.
 pub fn is_region(name: &str) -> bool {
     let bytes = name.as_bytes();
     let allowed = |b: &u8| b.is_ascii_lowercase() || b.is_ascii_digit();
@@ -31,7 +30,7 @@ pub fn is_region(name: &str) -> bool {
         && bytes.iter().all(|b| allowed(b) || *b == b'-')
 }
 
-/// The nearest name of a region that a text gives, if any.
+/// The nearest valid region name for a text, if any.
 pub fn clean_region(text: &str) -> Option<String> {
     let mut name = String::new();
     for c in text.chars().flat_map(char::to_lowercase) {

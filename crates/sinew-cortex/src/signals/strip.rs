@@ -1,11 +1,12 @@
-//! Takes entities that have a shape out of a text, and splits the rest into words.
+//! Removes entities that have a recognisable shape from a text, and splits the rest into words.
 
 use std::sync::OnceLock;
 
 use regex::Regex;
 
-/// What is taken out whole, in this order, behind what no text has it without. Each is replaced by a
-/// blank. Most messages have none of them, and making an expression takes longer than finding a skill.
+/// The shapes to remove, in this order, each with a cheap precondition. Each match is replaced by a
+/// blank. Most messages contain none of them, and compiling an expression takes longer than finding
+/// a skill.
 const SHAPES: &[(ShapePrecondition, &str)] = &[
     // Addresses with a scheme, and those that start like one.
     (ShapePrecondition::Any(':'), r"(?i)\b[a-z][a-z0-9+.-]*://\S+"),
@@ -22,7 +23,7 @@ const SHAPES: &[(ShapePrecondition, &str)] = &[
     (ShapePrecondition::Digit, r"(?i)\b\d{1,2}\s?[ap]\.?m\b\.?"),
     // Telephone numbers: digits in groups.
     (ShapePrecondition::Digit, r"\+?\(?\d[\d\s().-]{6,}\d"),
-    // Amounts, with the sign or the unit before or after them.
+    // Amounts, with the currency or unit before or after.
     (ShapePrecondition::Digit, r"(?i)[$€£¥₹₽]\s?\d[\d.,]*\s?(?:k|m|bn|million|billion)?\b"),
     (
         ShapePrecondition::Digit,
@@ -30,7 +31,7 @@ const SHAPES: &[(ShapePrecondition, &str)] = &[
     ),
 ];
 
-/// What a text must have for a shape to be in it.
+/// What a text must contain for a shape to match.
 #[derive(Debug, Clone, Copy)]
 enum ShapePrecondition {
     /// This character.
@@ -48,13 +49,14 @@ impl ShapePrecondition {
     }
 }
 
-/// The expressions, each made when a text may have its shape.
-static TAKEN: [OnceLock<Option<Regex>>; SHAPES.len()] = [const { OnceLock::new() }; SHAPES.len()];
+/// The expressions, each compiled when a text may contain its shape.
+static SHAPE_PATTERNS: [OnceLock<Option<Regex>>; SHAPES.len()] =
+    [const { OnceLock::new() }; SHAPES.len()];
 
 /// The text with each shape replaced by a blank.
 fn without_shapes(text: &str) -> String {
     let mut text = text.to_owned();
-    for ((needs, shape), made) in SHAPES.iter().zip(&TAKEN) {
+    for ((needs, shape), made) in SHAPES.iter().zip(&SHAPE_PATTERNS) {
         if needs.are_met(&text)
             && let Some(shape) = made.get_or_init(|| Regex::new(shape).ok())
         {
@@ -64,7 +66,7 @@ fn without_shapes(text: &str) -> String {
     text
 }
 
-/// Nouns that stand for the type of a file.
+/// Nouns for file types.
 const TYPES: &[(&str, &[&str])] = &[
     ("image", &["jpg", "jpeg", "png", "gif", "webp", "heic"]),
     ("pdf", &["pdf"]),
@@ -75,14 +77,14 @@ const TYPES: &[(&str, &[&str])] = &[
     ("document", &["docx", "odt", "md", "txt"]),
 ];
 
-/// Short words before an apostrophe that belong to no name: `l'image`, `dell'immagine`.
+/// Short words before an apostrophe that are not part of a name: `l'image`, `dell'immagine`.
 const ELISIONS: &[&str] = &[
     "l", "d", "j", "n", "m", "t", "s", "c", "qu", "jusqu", "lorsqu", "dell", "all", "un", "sull",
     "nell", "dall", "quest", "quell",
 ];
 
-/// The words of a text without entities, in lower case and in order. Hyphens stay inside words for
-/// the phrases.
+/// The words of a text without entities, in lower case and in order. Hyphens stay inside words,
+/// because phrases need them.
 pub(super) fn tokens(text: &str) -> Vec<String> {
     let text = without_shapes(text);
     let mut found = Vec::new();
@@ -100,7 +102,7 @@ pub(super) fn tokens(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a piece of text is a path or a file name, and the noun it leaves.
+/// Whether a piece of text is a path or a file name, and the noun that replaces it.
 fn file_noun(piece: &str) -> Option<Option<&'static str>> {
     let is_path = piece.contains(['/', '\\', '~']) || piece.starts_with('.') && piece.len() > 1;
     let name = piece.trim_end_matches(['.', '/', '\\']);
@@ -116,8 +118,8 @@ fn file_noun(piece: &str) -> Option<Option<&'static str>> {
     Some(noun.map(|(noun, _)| *noun))
 }
 
-/// A word with an apostrophe is a possessive or a contraction and says nothing, except where a short
-/// article hangs on it.
+/// A word with an apostrophe is a possessive or a contraction and is dropped, except when it starts
+/// with a short article.
 fn without_apostrophe(word: &str) -> Option<String> {
     let word = word.trim_matches(['\'', '-', '_']).to_lowercase();
     let (article, rest) = match word.split_once('\'') {

@@ -1,9 +1,9 @@
-//! The vocabulary: the only words that a signal can be.
+//! The vocabulary: the only words that can be signals.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
-/// The version of the word lists, noted in the log beside the signals that passed them.
+/// The version of the word lists, recorded in the log with the signals they accepted.
 pub const VERSION: u32 = 1;
 
 const VERBS: &str = include_str!("../../data/verbs.txt");
@@ -17,23 +17,23 @@ const WORDS: &str = include_str!("../../data/words.tsv");
 
 /// The longest word of a language without blanks, in characters.
 const LONGEST: usize = 8;
-/// A slug's part that is shorter than this is no name of a tool.
+/// A shorter part of a slug is not a tool name.
 const SHORTEST_TOOL: usize = 3;
-/// Tool names learned from slugs: more than any catalog holds.
+/// Tool names learned from slugs: more than any catalog has.
 const MAX_LEARNED_TOOLS: usize = 20_000;
 
-/// What kind of word it is.
+/// The class of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WordClass {
-    /// Something that is done.
+    /// An action.
     Verb,
-    /// Something abstract.
+    /// An abstract noun.
     Noun,
     /// A generic tool or service.
     Tool,
 }
 
-/// The words of a phrase, and the ones it means.
+/// The words of a phrase, and the words it stands for.
 type PhraseWords = (Vec<&'static str>, Vec<&'static str>);
 
 #[derive(Debug)]
@@ -42,7 +42,7 @@ struct WordLists {
     stop: HashSet<&'static str>,
     plain: HashSet<&'static str>,
     names: HashSet<&'static str>,
-    /// By first word: the whole phrase and what it means.
+    /// By first word: the whole phrase and its meaning.
     phrases: HashMap<&'static str, Vec<PhraseWords>>,
     /// Words of other languages.
     foreign: HashMap<&'static str, &'static str>,
@@ -60,7 +60,7 @@ static LISTS: LazyLock<WordLists> = LazyLock::new(|| {
         let words: Vec<&str> = phrase.split(' ').collect();
         phrases.entry(words[0]).or_default().push((words, meaning.split(' ').collect()));
     }
-    // The longest phrase that fits is meant.
+    // The longest phrase that matches wins.
     phrases.values_mut().for_each(|found| found.sort_by_key(|(words, _)| usize::MAX - words.len()));
     let mut foreign = HashMap::new();
     for row in rows(WORDS) {
@@ -91,7 +91,7 @@ fn each(list: &'static str) -> impl Iterator<Item = &'static str> {
     rows(list).flat_map(str::split_whitespace)
 }
 
-/// The word lists, with the tool names that the catalog's slugs teach.
+/// The word lists, with the tool names learned from the catalog's slugs.
 #[derive(Debug, Clone, Default)]
 pub struct SignalVocabulary {
     tools: Arc<HashSet<String>>,
@@ -103,8 +103,8 @@ impl SignalVocabulary {
         Self::default()
     }
 
-    /// The word lists and the tool names in `slugs`. A name of a person, a place or a company is not
-    /// learned, though somebody may have named a skill after it.
+    /// The word lists and the tool names in `slugs`. Names of people, places and companies are not
+    /// learned, even if a skill is named after one.
     pub fn with_slugs<'a>(slugs: impl IntoIterator<Item = &'a str>) -> Self {
         let mut tools = HashSet::new();
         let parts = slugs.into_iter().flat_map(|slug| slug.split(['-', '_', '.', '/', '@', ' ']));
@@ -119,13 +119,13 @@ impl SignalVocabulary {
         Self { tools: Arc::new(tools) }
     }
 
-    /// What kind of word it is, if it is one.
+    /// The class of a word, if it is in the vocabulary.
     pub fn class(&self, word: &str) -> Option<WordClass> {
         let learned = || self.tools.contains(word).then_some(WordClass::Tool);
         LISTS.classes.get(word).copied().or_else(learned)
     }
 
-    /// What a word of a pattern means in English; one that nobody knows means itself.
+    /// The English meaning of a pattern's word; an unknown word means itself.
     pub fn english(&self, word: &str) -> String {
         let lower = word.to_lowercase();
         self.known(&lower).unwrap_or(lower)
@@ -158,13 +158,13 @@ impl SignalVocabulary {
         if word.chars().any(is_unspaced) {
             found.extend(unspaced(word));
         } else if word.chars().any(char::is_numeric) || LISTS.stop.contains(word) {
-            // Neither a number nor a function word says what a task is about.
+            // Numbers and function words do not say what a task is about.
         } else if let Some(known) = self.known(word) {
             found.push(known);
         }
     }
 
-    /// The word itself, what it is a form of, or what it means in English.
+    /// The word itself, its base form, or its English meaning.
     fn known(&self, word: &str) -> Option<String> {
         if self.class(word).is_some() {
             return Some(word.to_owned());
@@ -185,8 +185,8 @@ pub(super) fn is_name(word: &str) -> bool {
         || word.strip_suffix('s').is_some_and(|name| LISTS.names.contains(name))
 }
 
-/// The phrase that `tokens` start with: how many of them, and what it means. Only the first word of
-/// a phrase is a verb that changes its form.
+/// The phrase that `tokens` start with: its length, and its meaning. Only the first word of a
+/// phrase is a verb that may be inflected.
 fn phrase(tokens: &[String]) -> Option<(usize, &'static [&'static str])> {
     let first = tokens.first()?;
     let forms = std::iter::once(first.clone()).chain(reduced(first));
@@ -203,7 +203,7 @@ fn phrase(tokens: &[String]) -> Option<(usize, &'static [&'static str])> {
     None
 }
 
-/// What an English plural, -ing or -ed may come from, likeliest first.
+/// Possible base forms of an English plural, -ing or -ed form, likeliest first.
 fn reduced(word: &str) -> impl Iterator<Item = String> + use<> {
     let mut forms: Vec<String> = Vec::new();
     let mut cut = |ending: &str, with: &[&str]| {
@@ -228,12 +228,12 @@ fn reduced(word: &str) -> impl Iterator<Item = String> + use<> {
     forms.into_iter()
 }
 
-/// Scripts that put no blanks between words, and Korean, which hangs particles on them.
+/// Scripts without blanks between words, and Korean, which attaches particles to words.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}' | '\u{AC00}'..='\u{D7AF}' | '\u{F900}'..='\u{FAFF}')
 }
 
-/// The known words of a run without blanks: always the longest that fits.
+/// The known words of a run without blanks: always the longest match.
 fn unspaced(run: &str) -> Vec<String> {
     let letters: Vec<char> = run.chars().collect();
     let mut found = Vec::new();
@@ -263,7 +263,7 @@ mod tests {
     fn the_lists_agree_with_each_other() {
         let mut seen = HashSet::new();
         for word in each(VERBS).chain(each(NOUNS)).chain(each(TOOLS)) {
-            assert!(seen.insert(word), "{word} stands twice");
+            assert!(seen.insert(word), "{word} occurs twice");
             assert!(!is_name(word), "{word} is a name");
             assert!(!LISTS.stop.contains(word), "{word} is a stop word");
             assert!(!word.contains(|c: char| c.is_numeric() || c.is_uppercase()), "{word}");

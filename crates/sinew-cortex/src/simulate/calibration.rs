@@ -1,5 +1,4 @@
-//! Reflexes by reliability: how often one is granted, when first, and how large a share of uses it
-//! makes.
+//! Reflexes by reliability: how often one is granted, when first, and its share of all uses.
 
 use serde::Serialize;
 
@@ -20,7 +19,8 @@ const RELIABILITIES: [f64; 6] = [0.70, 0.80, 0.90, 0.95, 0.98, 1.0];
 /// The share of failures that are the skill's own, in the worlds of Skill Cortex's gate.
 const RUNTIME_SHARE: f64 = 0.7;
 
-/// A column: its name, milliseconds between uses, and the bound, or Skill Cortex's gate.
+/// A column: its name, milliseconds between uses, and the bound; without a bound, Skill Cortex's
+/// gate.
 const COLUMNS: [(&str, i64, Option<f64>); 5] = [
     ("reference weekly", 7 * DAY_MS, None),
     ("reference daily", DAY_MS, None),
@@ -29,7 +29,7 @@ const COLUMNS: [(&str, i64, Option<f64>); 5] = [
     ("LB ≥ .85", 7 * DAY_MS, Some(0.85)),
 ];
 
-/// What is expected, in the same order, rounded as it was computed.
+/// The expected figures, in the same order, rounded as they were computed.
 const SAID: [[&str; 5]; 6] = [
     ["42 % @102, fails 27 %", "0", "0", "1 %", "0"],
     ["95 % @56, fails 18 %", "0", "0", "23 % @48, 1.2 %", "3 %"],
@@ -55,13 +55,13 @@ pub struct ReflexGrant {
     pub gate: &'static str,
     /// The share of histories in which a reflex ever fired.
     pub ever: f64,
-    /// The median of the first, counted from 0.
+    /// The median index of the first reflex, from 0.
     pub first: Option<u32>,
     /// The share of uses that were reflexes.
     pub share: f64,
     /// The share of reflexes that failed.
     pub failed: f64,
-    /// What is expected.
+    /// The expected figures.
     pub said: &'static str,
 }
 
@@ -135,7 +135,8 @@ fn grant(
     }
 }
 
-/// In the bound's worlds every failure counts in full; in Skill Cortex's, some are the service's.
+/// In the worlds with a bound every failure counts in full; in Skill Cortex's, some are the
+/// service's.
 fn use_once(
     candidate: &mut RegionCandidate,
     works: bool,
@@ -150,7 +151,7 @@ fn use_once(
         let own = in_full || rng.happens(RUNTIME_SHARE);
         let kind = if own { FailureKind::RuntimeError } else { FailureKind::ApiError };
         let outcome = SkillOutcome::new("region", "skill", "1.0.0", UseResult::Failure);
-        // The drift alarm is another safeguard; the table is about the gates alone.
+        // The drift alarm is a separate safeguard; the table is about the gates alone.
         let counts: BayesCounts = candidate.counts.failure(kind, 1.0);
         fail(candidate, at, kind, &outcome, 1.0, false, policy);
         candidate.counts = counts;

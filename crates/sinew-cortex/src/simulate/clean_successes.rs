@@ -1,4 +1,4 @@
-//! Clean successes from 0.5: how many uses a weight and a reflex take. Exact.
+//! Uninterrupted successes from 0.5: how many uses a weight and a reflex take. Exact.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ pub struct TaskCadence {
     pub name: &'static str,
     /// Milliseconds between two uses.
     pub step_ms: i64,
-    /// Uses to 0.90, days until then, uses to 0.80 and the first reflex, as expected.
+    /// The expected figures: uses to 0.90, days until then, uses to 0.80, and the first reflex.
     pub said: (u32, f64, u32, Option<u32>),
 }
 
@@ -41,7 +41,7 @@ pub const CADENCES: [TaskCadence; 10] = [
     cadence("50 a day", 1_728_000, (1806, 36.1, 221, None)),
 ];
 
-/// Uses that are simulated at most: twice what the slowest row needs.
+/// The maximum number of simulated uses: twice what the slowest row needs.
 const MAX_USES: u32 = 4_000;
 
 /// One cadence.
@@ -55,9 +55,9 @@ pub struct CleanRow {
     pub days: Option<f64>,
     /// Uses until the weight is 0.80.
     pub to_80: Option<u32>,
-    /// The use that is the first reflex, counted from 1.
+    /// The first use that is a reflex, counted from 1.
     pub first_reflex: Option<u32>,
-    /// What is expected, in the same order.
+    /// The expected figures, in the same order.
     pub said: (u32, f64, u32, Option<u32>),
 }
 
@@ -98,11 +98,11 @@ pub fn clean_successes(cadence: &TaskCadence) -> CleanRow {
     row
 }
 
-/// How many successes all fall into one window, and the weight that is expected of them.
+/// Numbers of successes within one window, and the expected weight for each.
 pub const WINDOW_ONLY: [(u32, f64); 4] =
     [(10, 0.6838), (100, 0.7749), (1_000, 0.8405), (10_000, 0.8871)];
 
-/// The weight after so many successes in one window.
+/// The weight after this many successes in one window.
 pub fn in_one_window(successes: u32) -> f64 {
     let policy = CortexPolicy::default();
     let mut candidate = new_candidate();

@@ -1,7 +1,7 @@
 //! Simulated worlds: how long a reflex takes, what each policy costs, how often a reflex is wrong.
 //!
-//! The generator is fixed, so that the same seed prints the same numbers. Beside each figure stands
-//! the one that is expected.
+//! The generator is fixed, so the same seed prints the same numbers. Each figure is shown beside
+//! the expected one.
 
 mod calibration;
 mod clean_successes;
@@ -20,9 +20,9 @@ use serde::Serialize;
 /// Which worlds to run.
 #[derive(Debug, Clone, Default)]
 pub struct SimulationRequest<'a> {
-    /// Only cadences whose name holds this.
+    /// Only cadences whose name contains this.
     pub cadence: Option<&'a str>,
-    /// Only policies whose name holds this.
+    /// Only policies whose name contains this.
     pub policy: Option<&'a str>,
     /// The seed.
     pub seed: u64,
@@ -35,7 +35,7 @@ pub struct SimulationTables {
     pub rng: u64,
     /// Clean successes.
     pub clean: Vec<CleanRow>,
-    /// Weights after so many successes in one window, with Skill Cortex's.
+    /// Weights after a number of successes in one window, with Skill Cortex's.
     pub one_window: Vec<(u32, f64, f64)>,
     /// Regret against the best skill.
     pub regret: Vec<RegretRow>,
@@ -44,19 +44,19 @@ pub struct SimulationTables {
 }
 
 /// Runs the worlds.
-pub fn simulate(wanted: &SimulationRequest<'_>) -> SimulationTables {
+pub fn simulate(request: &SimulationRequest<'_>) -> SimulationTables {
     let fits = |name: &str, filter: Option<&str>| filter.is_none_or(|filter| name.contains(filter));
-    let cadences = CADENCES.iter().filter(|cadence| fits(cadence.name, wanted.cadence));
-    let policies = RegretPolicy::ALL.iter().filter(|policy| fits(policy.name(), wanted.policy));
+    let cadences = CADENCES.iter().filter(|cadence| fits(cadence.name, request.cadence));
+    let policies = RegretPolicy::ALL.iter().filter(|policy| fits(policy.name(), request.policy));
     SimulationTables {
-        rng: wanted.seed,
+        rng: request.seed,
         clean: cadences.map(clean_successes).collect(),
         one_window: WINDOW_ONLY.iter().map(|&(n, said)| (n, in_one_window(n), said)).collect(),
         regret: policies
-            .map(|policy| simulate_regret(*policy, wanted.cadence, wanted.seed))
+            .map(|policy| simulate_regret(*policy, request.cadence, request.seed))
             .collect(),
-        calibration: match wanted.policy {
-            None => simulate_calibration(wanted.seed),
+        calibration: match request.policy {
+            None => simulate_calibration(request.seed),
             Some(_) => Vec::new(),
         },
     }

@@ -1,4 +1,4 @@
-//! Regret against the best of three skills, with and without a drift at half time.
+//! Regret against the best of three skills, with and without a drift halfway through.
 
 use serde::Serialize;
 
@@ -15,7 +15,7 @@ use crate::weight;
 
 /// Skills per world.
 const SKILLS: usize = 3;
-/// Where reliabilities are drawn from.
+/// The parameters of the beta distribution of reliabilities.
 const RELIABILITY: (f64, f64) = (4.0, 1.5);
 /// The share of failures that are the skill's own.
 const RUNTIME_SHARE: f64 = 0.7;
@@ -37,19 +37,19 @@ pub const COLUMNS: [(&str, i64, u32, bool); 6] = [
 /// How a skill is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum RegretPolicy {
-    /// By weight, each skill fading on its own.
+    /// By weight, with decay per candidate.
     ReferencePerCandidate,
-    /// By weight, the region fading: the default.
+    /// By weight, with decay per region: the default.
     ReferencePerRegion,
     /// By the mean.
     Mean,
-    /// By a sample.
+    /// By Thompson sampling.
     Thompson,
-    /// By a sample of counts that do not fade.
+    /// By Thompson sampling with counts that do not fade.
     ThompsonForever,
-    /// Optimistically, every failure in full.
+    /// By upper confidence bound, with every failure in full.
     Ucb,
-    /// Optimistically, failures by their severity: the policy `bayes`.
+    /// By upper confidence bound, with failures by severity: the policy `bayes`.
     UcbSeverity,
 }
 
@@ -78,8 +78,8 @@ impl RegretPolicy {
         }
     }
 
-    /// What is expected, with the standard error where it is known.
-    fn said(self) -> [(f64, Option<f64>); 6] {
+    /// The expected figures, with the standard error if known.
+    fn expected(self) -> [(f64, Option<f64>); 6] {
         let plain = |values: [f64; 6]| values.map(|value| (value, None));
         let with = |values: [(f64, f64); 6]| values.map(|(value, error)| (value, Some(error)));
         match self {
@@ -140,30 +140,31 @@ pub struct RegretCell {
     pub regret: f64,
     /// Its standard error.
     pub error: f64,
-    /// What is expected.
+    /// The expected figure.
     pub said: f64,
-    /// Its standard error there.
+    /// Its standard error.
     pub said_error: Option<f64>,
 }
 
 impl RegretCell {
-    /// The difference in standard errors; where none is known for the other, ours stands for both.
+    /// The difference in standard errors; if none is known for the other, ours is used for both.
     pub fn distance(&self) -> f64 {
         let theirs = self.said_error.unwrap_or(self.error);
         (self.regret - self.said).abs() / self.error.hypot(theirs)
     }
 }
 
-/// Runs one policy, over the columns whose name holds `column`.
+/// Runs one policy, over the columns whose name contains `column`.
 pub fn simulate_regret(policy: RegretPolicy, column: Option<&str>, seed: u64) -> RegretRow {
     let mut cells = Vec::new();
-    for (&(name, step, uses, drifts), (said, said_error)) in COLUMNS.iter().zip(policy.said()) {
+    for (&(name, step, uses, drifts), (said, said_error)) in COLUMNS.iter().zip(policy.expected())
+    {
         if column.is_some_and(|column| !name.contains(column)) {
             continue;
         }
         let each: Vec<f64> = (0..HISTORIES)
             .map(|history| {
-                // The same worlds for every policy: their differences are then theirs.
+                // The same worlds for every policy, so that differences come from the policies.
                 let rng = SimulationRng::new(seed.wrapping_mul(1_000_003).wrapping_add(history));
                 RegretWorld::new(policy, rng).run(step, uses, drifts)
             })
@@ -271,7 +272,7 @@ impl RegretWorld {
     }
 }
 
-/// The place of the highest score; ties go to the first.
+/// The index of the highest score; ties go to the first.
 fn first_best(scores: &[f64; SKILLS]) -> usize {
     (0..SKILLS).rev().max_by(|a, b| scores[*a].total_cmp(&scores[*b])).unwrap_or(0)
 }

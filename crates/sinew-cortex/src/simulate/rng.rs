@@ -1,4 +1,4 @@
-//! A small generator with a fixed sequence per seed: SplitMix64.
+//! A small random generator with a fixed sequence per seed: SplitMix64.
 
 /// Random numbers that are the same on every machine.
 #[derive(Debug, Clone)]
@@ -7,7 +7,7 @@ pub struct SimulationRng(u64);
 impl SimulationRng {
     /// The generator of a seed.
     pub fn new(seed: u64) -> Self {
-        // The state is itself a sequence: neighbouring seeds must not give one that is shifted.
+        // The seed is mixed first: neighbouring seeds must not give the same sequence, shifted.
         Self(Self(seed ^ 0x1234_5678_9ABC_DEF1).bits())
     }
 
@@ -25,7 +25,7 @@ impl SimulationRng {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Whether something of this probability happens.
+    /// Whether an event of this probability happens.
     pub fn happens(&mut self, probability: f64) -> bool {
         self.unit() < probability
     }

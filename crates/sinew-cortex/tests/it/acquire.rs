@@ -1,4 +1,4 @@
-//! The acquisition flow, in a world of strings: nothing is downloaded, everything is counted.
+//! The acquisition flow in a simulated world: nothing is downloaded, everything is counted.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,7 +27,7 @@ struct World {
     now: UtcInstant,
     /// What a search finds.
     registry: Vec<AcquireCandidate>,
-    /// What fetching gives, where it is not a harmless version 1.0.0.
+    /// The result of fetching, if it is not a harmless version 1.0.0.
     staged: BTreeMap<String, Result<StagedCandidate, String>>,
     /// Skills that cannot be installed.
     broken: Vec<String>,
@@ -108,7 +108,7 @@ impl World {
         AcquireRun::new(Ulid::new(self.now, 7), self.now, TASK, signals)
     }
 
-    /// Writes what must reach the log; a record that is there stays once.
+    /// Writes what must reach the log; an existing record is not duplicated.
     fn flush(&mut self, run: &mut AcquireRun) {
         for record in std::mem::take(&mut run.outbox) {
             self.append(record);
@@ -121,7 +121,7 @@ impl World {
         }
     }
 
-    /// Carries out one effect and gives what happened.
+    /// Carries out one effect and returns the resulting event.
     fn perform(&mut self, effect: AcquireEffect, run: &AcquireRun) -> Option<AcquireEvent> {
         match effect {
             AcquireEffect::Recall if self.handled => Some(AcquireEvent::Handled),
@@ -141,7 +141,7 @@ impl World {
             }
             AcquireEffect::Ask(question) => {
                 self.asked.push(question.act);
-                Some(AcquireEvent::Answered(said(
+                Some(AcquireEvent::Answered(reply(
                     self.answers.pop_front().unwrap_or(ConsentAnswer::Yes(ConsentScope::Listed)),
                 )))
             }
@@ -164,7 +164,7 @@ impl World {
             }
             AcquireEffect::AskCredentials(_) => {
                 self.shown.push("check the credentials".to_owned());
-                Some(AcquireEvent::Answered(said(
+                Some(AcquireEvent::Answered(reply(
                     self.answers.pop_front().unwrap_or(ConsentAnswer::No),
                 )))
             }
@@ -193,10 +193,10 @@ impl World {
     fn recalled(&self, run: &AcquireRun) -> AcquireEvent {
         let memory = self.memory();
         let task = RecallTask { words: &run.signals, ..RecallTask::default() };
-        let told = recall(&memory, &task, self.now.day(), &self.policy);
-        let offered = told.candidates.iter().filter(|view| view.filtered.is_none());
+        let explained = recall(&memory, &task, self.now.day(), &self.policy);
+        let offered = explained.candidates.iter().filter(|view| view.filtered.is_none());
         let offers = offered.map(|view| AcquireCandidate::new(&view.slug, &view.source)).collect();
-        AcquireEvent::Recalled { hit: told.region.is_some(), region: told.region, offers }
+        AcquireEvent::Recalled { hit: explained.region.is_some(), region: explained.region, offers }
     }
 
     fn fetch(&self, slug: &str) -> Result<StagedCandidate, String> {
@@ -241,7 +241,7 @@ impl World {
         AcquireEvent::Learned { worth_keeping: candidate.is_some_and(may_retain) }
     }
 
-    /// Runs to the end, or until `crash` says so; gives the run as it was stored last.
+    /// Runs to the end, or until `crash` says so; returns the last stored run.
     fn drive(
         &mut self,
         run: AcquireRun,
@@ -254,7 +254,7 @@ impl World {
             let Some(event) = self.perform(effect, &run) else { continue };
             let stepped = self.step(&run, event).expect("the flow goes on");
             run = stepped.run;
-            // Stored; from here on a crash finds this.
+            // Stored; a crash from here on finds this state.
             let stored = run.clone();
             if crash(&stored) {
                 return stored;
@@ -279,7 +279,7 @@ impl World {
     }
 }
 
-fn said(answer: ConsentAnswer) -> ConsentReply {
+fn reply(answer: ConsentAnswer) -> ConsentReply {
     ConsentReply { answer, who: "Kim".to_owned(), channel: ConsentChannel::Cli, can_elicit: false }
 }
 
@@ -448,7 +448,7 @@ fn a_reflex_that_is_cancelled_leaves_no_trace() {
 }
 
 #[test]
-fn another_version_is_written_down_before_anybody_is_asked() {
+fn another_version_is_recorded_before_the_user_is_asked() {
     let mut log = reflexive();
     approved(&mut log);
     let mut world = World::knowing(log);
@@ -496,7 +496,7 @@ fn what_the_scanner_blocks_cannot_be_approved() {
     world.staged.insert("one".to_owned(), Ok(blocked));
     world.run();
     assert_eq!(world.installs, ["two"]);
-    let yes = said(YES);
+    let yes = reply(YES);
     assert_eq!(
         check_consent(ConsentAct::Install, &yes, RelayPolicy::Allow, CandidateVerdict::Block),
         Err(AcquireRefusal::Blocked)
@@ -668,19 +668,19 @@ fn others_are_searched_for_once() {
     let run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
         run.others && matches!(run.state, AcquireState::Approve { .. })
     });
-    let refused = world.step(&run, AcquireEvent::Answered(said(ConsentAnswer::Others)));
+    let refused = world.step(&run, AcquireEvent::Answered(reply(ConsentAnswer::Others)));
     assert_eq!(refused, Err(AcquireRefusal::OthersOnce));
 }
 
 #[test]
-fn a_question_that_nobody_answers_expires() {
+fn an_unanswered_question_expires() {
     let mut world = World::new();
     let run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
         matches!(run.state, AcquireState::Approve { .. })
     });
     assert_eq!(world.step(&run, AcquireEvent::TimeUp), Err(AcquireRefusal::NotNow));
     world.now = world.now.plus_ms(DAY + 1);
-    for event in [AcquireEvent::TimeUp, AcquireEvent::Answered(said(YES))] {
+    for event in [AcquireEvent::TimeUp, AcquireEvent::Answered(reply(YES))] {
         let stepped = world.step(&run, event).expect("a step");
         let run = world.drive(stepped.run, stepped.effects, |_| false);
         assert_eq!(run.state.name(), "aborted(expired)");
@@ -698,7 +698,7 @@ fn bytes_that_changed_after_the_yes_are_not_installed() {
         world.step(&run, AcquireEvent::Installed("sha256:other".to_owned())).expect("a step");
     assert_eq!(stepped.run.attempts[0].slug, "one");
     assert_eq!(stepped.run.current().map(|offer| offer.slug.as_str()), Some("two"));
-    // A yes is bound to the digest it was given for.
+    // An approval is bound to the digest it was given for.
     let mut swapped = run.clone();
     if let Some(staged) = &mut swapped.candidates[0].staged {
         staged.digest = "sha256:swapped".to_owned();
@@ -708,7 +708,7 @@ fn bytes_that_changed_after_the_yes_are_not_installed() {
 
 #[test]
 fn an_agent_may_pass_on_some_answers() {
-    let relayed = ConsentReply { channel: ConsentChannel::Relay, ..said(YES) };
+    let relayed = ConsentReply { channel: ConsentChannel::Relay, ..reply(YES) };
     let check = |act, relay| check_consent(act, &relayed, relay, CandidateVerdict::Allow).is_ok();
     for act in [ConsentAct::Plan, ConsentAct::SwitchCandidate, ConsentAct::Retain] {
         assert!(
@@ -729,7 +729,7 @@ fn an_agent_may_pass_on_some_answers() {
         check_consent(ConsentAct::Plan, &can_ask, RelayPolicy::Allow, CandidateVerdict::Allow);
     assert_eq!(refused, Err(AcquireRefusal::MustElicit));
     assert!(
-        check_consent(ConsentAct::Install, &said(YES), RelayPolicy::Never, CandidateVerdict::Warn)
+        check_consent(ConsentAct::Install, &reply(YES), RelayPolicy::Never, CandidateVerdict::Warn)
             .is_ok()
     );
 }
@@ -824,7 +824,7 @@ fn a_crash_after_the_work_and_before_its_record_doubles_nothing() {
         false
     });
     for at in 2..=steps {
-        // The effects of the step before were carried out, and nobody wrote down that they were.
+        // The effects of the previous step were carried out, but that was not recorded.
         let mut world = fresh();
         let mut stored = world.begin();
         let mut number = 0;

@@ -1,4 +1,4 @@
-//! A log under construction, and what it folds to.
+//! A log under construction, and the memory it folds to.
 
 use std::cell::Cell;
 
@@ -10,7 +10,7 @@ use sinew_cortex::{CortexMemory, CortexPolicy, Ulid, UtcDay, UtcInstant, fold};
 pub(crate) const HOUR: i64 = 3_600_000;
 pub(crate) const DAY: i64 = 24 * HOUR;
 
-/// The region and the skill that most stories are about.
+/// The region and the skill that most tests use.
 pub(crate) const R: &str = "task-management";
 pub(crate) const S: &str = "todoist";
 
@@ -23,7 +23,7 @@ pub(crate) fn today() -> UtcDay {
     start().day()
 }
 
-/// A log that grows, with a clock that is told.
+/// A growing log, with a clock that tests set.
 pub(crate) struct Log {
     pub(crate) records: Vec<CortexRecord>,
     pub(crate) now: UtcInstant,

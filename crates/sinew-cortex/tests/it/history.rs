@@ -95,7 +95,7 @@ fn another_policy_is_another_fold() {
     );
     let off = CortexPolicy { shield: ShieldScope::Off, ..CortexPolicy::default() };
     assert!(MemoryHistory::resume(history.snapshot(), &off).is_none());
-    // What applies on reading needs no fold.
+    // Settings that apply on reading need no fold.
     let gentle = CortexPolicy { min_lb: 0.9, lesson_decay: false, ..CortexPolicy::default() };
     assert!(MemoryHistory::resume(history.snapshot(), &gentle).is_some());
 }

@@ -1,4 +1,4 @@
-//! Lessons: what failures teach, and how it fades.
+//! Lessons: what is learned from failures, and how it fades.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use sinew_cortex::{CortexPolicy, learn, prune};
 
 use crate::bundle::{DAY, Log, R, S};
 
-/// Records an outcome and what it teaches.
+/// Records an outcome and its lessons.
 fn learn_from(log: &mut Log, outcome: &SkillOutcome, point: Option<&str>) -> Vec<LessonOp> {
     let id = log.outcome(outcome.clone());
     let bodies = learn::lesson_records(&log.memory(), id, outcome, point, &log.policy);
@@ -79,7 +79,7 @@ fn a_variable_that_is_set_twice_in_a_row_is_ready() {
     assert_eq!(confidences(&log), [70]);
     learn_from(&mut log, &probed("env:TODOIST_API_KEY", false), None);
     assert_eq!(confidences(&log), [50]);
-    // A probe says whether, never what: there is no place for a value in a record.
+    // A probe records whether a variable is set, never its value: a record has no field for one.
     let exported = original::export(&log.memory(), log.now, &log.policy).to_text();
     assert!(exported.contains("\"key\": \"TODOIST_API_KEY\""));
     assert!(exported.contains("\"type\": \"env_ready\""));
@@ -98,8 +98,8 @@ fn a_warning_fades_without_being_right() {
     assert_eq!(due(&log, 42, &log.policy), 0);
     assert_eq!(held.faded_confidence(log.now.day().plus_days(56), &log.policy), 20);
     assert_eq!(due(&log, 56, &log.policy), 1);
-    let kept = CortexPolicy { lesson_decay: false, ..CortexPolicy::default() };
-    assert_eq!(due(&log, 100, &kept), 0);
+    let undecayed = CortexPolicy { lesson_decay: false, ..CortexPolicy::default() };
+    assert_eq!(due(&log, 100, &undecayed), 0);
     assert!(
         !held.is_stale(log.now.day().plus_days(13)) && held.is_stale(log.now.day().plus_days(14))
     );
@@ -116,7 +116,7 @@ fn a_variable_stays_ready_for_ninety_days() {
 }
 
 #[test]
-fn a_description_misleads_only_when_somebody_says_so() {
+fn a_description_misleads_only_if_it_is_reported() {
     let mismatch = || SkillOutcome::failure(R, S, "1.0.0", TaskMismatch);
     let mut log = Log::new();
     assert_eq!(learn_from(&mut log, &mismatch(), None), []);

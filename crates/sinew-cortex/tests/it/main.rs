@@ -1,4 +1,4 @@
-//! The cortex against Skill Cortex's documented behaviour, and what sinew adds to it.
+//! The cortex compared with Skill Cortex's documented behaviour, and what sinew adds to it.
 
 mod acquire;
 mod bayes;

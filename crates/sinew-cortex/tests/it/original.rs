@@ -74,11 +74,11 @@ fn what_comes_in_goes_out_again_unknown_keys_included() {
     let mut log = Log::new();
     assert_eq!(imported(&example(), CortexImportMode::Merge, &mut log), [] as [&str; 0]);
     assert_eq!(exported(&log), example());
-    // Its own export changes nothing.
+    // Importing its own export changes nothing.
     let own = exported(&log);
     imported(&own, CortexImportMode::Merge, &mut log);
     assert_eq!(exported(&log), example());
-    // A week later the window is empty: the one difference that is allowed.
+    // A week later the window is empty: the only difference that is allowed.
     log.pass(7 * DAY);
     let mut later = example();
     *later
@@ -239,7 +239,7 @@ fn what_another_program_wrote_survives() {
 }
 
 #[test]
-fn what_we_took_out_stays_out_unless_somebody_changed_it() {
+fn what_we_removed_stays_out_unless_another_writer_changed_it() {
     let before = part("a", "x", 1);
     let ours = CortexJson::default();
     let merged = merge(&before, &ours, &before);

@@ -1,4 +1,4 @@
-//! What must hold for every log and every text.
+//! Properties that hold for every log and every text.
 
 use std::collections::BTreeMap;
 
@@ -160,7 +160,7 @@ proptest! {
         prop_assert_eq!(history.memory().to_bytes(), whole.to_bytes());
     }
 
-    /// Pruning at the end of learning leaves no list longer than it may be.
+    /// Pruning at the end of learning leaves no list too long.
     #[test]
     fn pruning_never_exceeds_the_caps(
         uses in prop::collection::vec((0..120_u8, 0..9_u8, 0..6_usize, 0..3 * DAY), 1..400),
@@ -198,7 +198,7 @@ proptest! {
         check_bounds(history.memory())?;
     }
 
-    /// Writers of different regions can be merged in any grouping.
+    /// Changes of writers to different regions can be merged in any grouping.
     #[test]
     fn merging_is_associative_on_disjoint_writers(sizes in prop::array::uniform3(0..6_usize), seed in 0..1_000_u64) {
         let mut next = 0;
@@ -226,7 +226,7 @@ proptest! {
         prop_assert_eq!(left, right);
     }
 
-    /// Whatever a task says, a signal holds nothing that could name anyone.
+    /// Whatever a task says, a signal contains nothing that could identify someone.
     #[test]
     fn no_signal_holds_an_entity(
         names in prop::collection::vec("[A-Z][a-zéüñ]{2,9}[xqzj]", 0..4),
@@ -253,7 +253,7 @@ proptest! {
         prop_assert!(names.iter().all(|name| !detail.contains(&name.to_lowercase())), "{detail}");
     }
 
-    /// No file makes reading panic, and what was read once reads back without a word.
+    /// No file makes reading panic, and a file that was read once reads back without repairs.
     #[test]
     fn a_file_reads_or_is_refused(text in "\\PC{0,200}", hole in 0..900_usize, byte in any::<u8>()) {
         let today = start().day();
@@ -263,7 +263,7 @@ proptest! {
         let _ = read_cortex_json(&String::from_utf8_lossy(&bytes), today);
     }
 
-    /// An import is as good as what was exported.
+    /// An import reproduces what was exported.
     #[test]
     fn an_export_imports_to_the_same_export((records, _) in log()) {
         let policy = CortexPolicy::default();
@@ -276,7 +276,7 @@ proptest! {
         let body = RecordBody::Import { mode: CortexImportMode::Merge, file: Box::new(file.clone()) };
         let record = CortexRecord { id: Ulid::new(at, 1), ts: at, body };
         let second = export(&fold::fold([&record], &policy), now, &policy);
-        // Successes of earlier days count from midnight, which may lie outside the window.
+        // Successes of earlier days count from midnight, which may be outside the window.
         let without_window = |file: &CortexJson| {
             let mut file = file.clone();
             for (_, region) in &mut file.cortex.motor {

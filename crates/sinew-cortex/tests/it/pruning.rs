@@ -1,4 +1,4 @@
-//! How much is kept, and what leaves first.
+//! How much is kept, and what is removed first.
 
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_cortex::lesson::Lesson;

@@ -1,4 +1,4 @@
-//! From a task to a region, and to what is offered.
+//! From a task to a region, and to the offered candidates.
 
 use sinew_cortex::explain::{FilterReason, RecallAction, RegionMatchKind};
 use sinew_cortex::failure::FailureKind::RuntimeError;
@@ -23,7 +23,7 @@ fn usual() -> Log {
     log
 }
 
-fn asked(log: &Log, task: &str) -> sinew_cortex::explain::RecallExplanation {
+fn recalled(log: &Log, task: &str) -> sinew_cortex::explain::RecallExplanation {
     let words = signal_words(task, &SignalVocabulary::built_in());
     recall(
         &log.memory(),
@@ -35,26 +35,29 @@ fn asked(log: &Log, task: &str) -> sinew_cortex::explain::RecallExplanation {
 
 #[test]
 fn nothing_is_known_at_first() {
-    let told = asked(&Log::new(), "manage my to-do list");
-    assert_eq!((told.region, told.decision.action), (None, RecallAction::Search));
+    let answer = recalled(&Log::new(), "manage my to-do list");
+    assert_eq!((answer.region, answer.decision.action), (None, RecallAction::Search));
 }
 
 #[test]
 fn two_shared_words_are_a_hit() {
-    let told = asked(&usual(), "manage my to-do list");
-    assert_eq!(told.task_signals, ["manage", "todo", "list"]);
-    assert_eq!((told.region.as_deref(), told.matched.kind), (Some(R), RegionMatchKind::Lexical));
-    assert_eq!(told.matched.shared, ["manage", "todo"]);
-    close(told.matched.score, 2.0 / 3.0);
-    assert_eq!(told.decision.slug.as_deref(), Some(S));
+    let answer = recalled(&usual(), "manage my to-do list");
+    assert_eq!(answer.task_signals, ["manage", "todo", "list"]);
+    assert_eq!(
+        (answer.region.as_deref(), answer.matched.kind),
+        (Some(R), RegionMatchKind::Lexical)
+    );
+    assert_eq!(answer.matched.shared, ["manage", "todo"]);
+    close(answer.matched.score, 2.0 / 3.0);
+    assert_eq!(answer.decision.slug.as_deref(), Some(S));
 }
 
 #[test]
 fn one_shared_word_must_be_half_of_the_shorter_side() {
     let log = usual();
-    assert_eq!(asked(&log, "convert the invoice").matched.kind, RegionMatchKind::Lexical);
-    assert_eq!(asked(&log, "convert the invoice and send it to the customer").region, None);
-    assert_eq!(asked(&log, "write a poem").region, None);
+    assert_eq!(recalled(&log, "convert the invoice").matched.kind, RegionMatchKind::Lexical);
+    assert_eq!(recalled(&log, "convert the invoice and send it to the customer").region, None);
+    assert_eq!(recalled(&log, "write a poem").region, None);
 }
 
 #[test]
@@ -62,8 +65,8 @@ fn a_region_that_the_caller_names_wins() {
     let log = usual();
     let words = signal_words("resize and compress the image", &SignalVocabulary::built_in());
     let task = RecallTask { words: &words, region: Some(R), similarity: None };
-    let told = recall(&log.memory(), &task, log.now.day(), &log.policy);
-    assert_eq!((told.region.as_deref(), told.matched.kind), (Some(R), RegionMatchKind::Named));
+    let answer = recall(&log.memory(), &task, log.now.day(), &log.policy);
+    assert_eq!((answer.region.as_deref(), answer.matched.kind), (Some(R), RegionMatchKind::Named));
 }
 
 #[test]
@@ -71,13 +74,13 @@ fn ties_go_to_the_region_that_was_used_last_then_to_the_name() {
     let mut log = usual();
     pattern(&mut log, "b-region", &["manage", "todo", "task", "reminder"]);
     pattern(&mut log, "a-region", &["manage", "todo", "task", "reminder"]);
-    let told = asked(&log, "manage my to-do list");
-    assert_eq!(told.region.as_deref(), Some(R));
-    let second = told.matched.runner_up.expect("a runner-up");
+    let answer = recalled(&log, "manage my to-do list");
+    assert_eq!(answer.region.as_deref(), Some(R));
+    let second = answer.matched.runner_up.expect("a runner-up");
     assert_eq!((second.region.as_str(), second.near_tie), ("a-region", true));
     log.pass(DAY);
     log.outcome(SkillOutcome::success("b-region", S, "1"));
-    assert_eq!(asked(&log, "manage my to-do list").region.as_deref(), Some("b-region"));
+    assert_eq!(recalled(&log, "manage my to-do list").region.as_deref(), Some("b-region"));
 }
 
 struct Means(&'static str, f64);
@@ -100,20 +103,20 @@ fn meaning_finds_what_words_do_not() {
         let task = RecallTask { words: &words, region: None, similarity: Some(similarity) };
         recall(&log.memory(), &task, log.now.day(), &log.policy)
     };
-    let told = ask("make these pictures smaller", &Means("image-processing", 0.8));
-    assert_eq!(told.region.as_deref(), Some("image-processing"));
-    assert_eq!((told.matched.kind, told.matched.score), (RegionMatchKind::Meaning, 0.8));
+    let answer = ask("make these pictures smaller", &Means("image-processing", 0.8));
+    assert_eq!(answer.region.as_deref(), Some("image-processing"));
+    assert_eq!((answer.matched.kind, answer.matched.score), (RegionMatchKind::Meaning, 0.8));
     assert_eq!(ask("make these pictures smaller", &Means("image-processing", 0.74)).region, None);
     // The better of the two scores decides.
-    let told = ask("manage my to-do list", &Means("image-processing", 0.9));
-    assert_eq!(told.region.as_deref(), Some("image-processing"));
+    let answer = ask("manage my to-do list", &Means("image-processing", 0.9));
+    assert_eq!(answer.region.as_deref(), Some("image-processing"));
 }
 
 #[test]
 fn a_pattern_in_another_language_is_understood() {
     let mut log = Log::new();
     pattern(&mut log, "bilder", &["Bild", "komprimieren"]);
-    assert_eq!(asked(&log, "compress this image").region.as_deref(), Some("bilder"));
+    assert_eq!(recalled(&log, "compress this image").region.as_deref(), Some("bilder"));
 }
 
 #[test]
@@ -122,17 +125,17 @@ fn a_weak_candidate_is_not_offered_and_the_run_searches() {
     log.outcome(SkillOutcome { blame: 1e-12, ..SkillOutcome::success(R, S, "1") });
     let mut memory = log.memory();
     memory.motor.get_mut(R).expect("the region").candidates[0].weight = 0.5;
-    let told = |days: i32| {
+    let answer = |days: i32| {
         let task = RecallTask { region: Some(R), ..RecallTask::default() };
         recall(&memory, &task, log.now.day().plus_days(days), &log.policy)
     };
-    let offered = told(72);
+    let offered = answer(72);
     close(offered.candidates[0].effective_weight, 0.3);
     assert_eq!(
         (offered.candidates[0].filtered, offered.decision.action),
         (None, RecallAction::Present)
     );
-    let filtered = told(73);
+    let filtered = answer(73);
     rounded(filtered.candidates[0].effective_weight, 0.297222);
     assert_eq!(filtered.candidates[0].filtered, Some(FilterReason::Weak));
     assert_eq!(filtered.decision.action, RecallAction::Search);
@@ -158,15 +161,15 @@ fn each_candidate_can_fade_on_its_own() {
 #[test]
 fn a_blacklisted_skill_is_gone_until_it_is_taken_off() {
     let mut log = usual();
-    let told = |log: &Log| asked(log, "manage my to-do list");
+    let answer = |log: &Log| recalled(log, "manage my to-do list");
     let blacklist = |log: &mut Log, op| {
         log.push(RecordBody::Blacklist { op, slug: S.to_owned(), reason: Some("spam".to_owned()) });
     };
     blacklist(&mut log, BlacklistOp::Add);
-    assert_eq!(told(&log).candidates[0].filtered, Some(FilterReason::Blacklisted));
-    assert_eq!(told(&log).decision.action, RecallAction::Search);
+    assert_eq!(answer(&log).candidates[0].filtered, Some(FilterReason::Blacklisted));
+    assert_eq!(answer(&log).decision.action, RecallAction::Search);
     blacklist(&mut log, BlacklistOp::Remove);
-    assert_eq!(told(&log).decision.action, RecallAction::Present);
+    assert_eq!(answer(&log).decision.action, RecallAction::Present);
 }
 
 #[test]
@@ -179,8 +182,8 @@ fn candidates_are_ordered_by_effective_weight_then_weight_successes_and_name() {
     log.outcome(SkillOutcome::failure(R, "d", "1", RuntimeError));
     let order = |log: &Log| {
         let task = RecallTask { region: Some(R), ..RecallTask::default() };
-        let told = recall(&log.memory(), &task, log.now.day(), &log.policy);
-        told.candidates.iter().map(|view| view.slug.clone()).collect::<String>()
+        let answer = recall(&log.memory(), &task, log.now.day(), &log.policy);
+        answer.candidates.iter().map(|view| view.slug.clone()).collect::<String>()
     };
     assert_eq!(order(&log), "cabd");
     // A skill whose description misleads comes after its peers.

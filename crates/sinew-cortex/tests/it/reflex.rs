@@ -28,7 +28,7 @@ fn proven() -> RegionCandidate {
     candidate
 }
 
-/// The use, counted from 1, that is the first reflex, and the use at which it was earned.
+/// The first use that is a reflex, counted from 1, and the use at which it was earned.
 fn first_reflex(every: i64) -> (u32, f64, u32) {
     let mut log = Log::new();
     let mut earned = None;
@@ -44,7 +44,7 @@ fn first_reflex(every: i64) -> (u32, f64, u32) {
         }
         log.pass(every);
     }
-    unreachable!("the uses do not end")
+    unreachable!("the loop is endless")
 }
 
 fn fires_now(log: &Log) -> bool {
@@ -72,21 +72,21 @@ fn an_idle_reflex_waits_and_says_why() {
     let mut memory = log.memory();
     memory.motor.get_mut(R).expect("the region").candidates = vec![proven()];
     let later = today().plus_days(10);
-    let told = recall(
+    let answer = recall(
         &memory,
         &RecallTask { region: Some(R), ..RecallTask::default() },
         later,
         &log.policy,
     );
-    assert_eq!(told.decision.mode, PlanMode::Standard);
-    rounded(told.candidates[0].effective_weight, 0.897222);
-    assert_eq!(told.candidates[0].reflex.missing, ["effective_weight 0.8972 < 0.90"]);
-    assert!(told.candidates[0].notes[0].contains("within 9.5 idle days"), "{told:?}");
+    assert_eq!(answer.decision.mode, PlanMode::Standard);
+    rounded(answer.candidates[0].effective_weight, 0.897222);
+    assert_eq!(answer.candidates[0].reflex.missing, ["effective_weight 0.8972 < 0.90"]);
+    assert!(answer.candidates[0].notes[0].contains("within 9.5 idle days"), "{answer:?}");
 }
 
 #[test]
-fn another_version_resets_before_anybody_is_asked() {
-    // The prompt's side is in `acquire`.
+fn another_version_resets_before_the_user_is_asked() {
+    // The prompt is tested in `acquire`.
     let mut log = Log::new();
     log.every(7 * DAY, 14);
     assert!(log.candidate().reflex && fires(&log));
@@ -95,7 +95,7 @@ fn another_version_resets_before_anybody_is_asked() {
     let candidate = log.candidate();
     assert!(!candidate.reflex && candidate.streak == 0);
     assert!(!fires(&log));
-    // Seeing it again takes nothing more.
+    // Seeing it again has no further effect.
     let counts = candidate.counts;
     let (stored, found) = ("1.0.0".to_owned(), "1.3.0".to_owned());
     log.push(RecordBody::VersionSeen { slug: S.to_owned(), stored, found });
@@ -125,7 +125,7 @@ fn what_writes_deletes_or_runs_a_shell_never_becomes_a_reflex() {
 }
 
 #[test]
-fn a_side_effect_that_nobody_knows_counts_as_a_shell() {
+fn an_unknown_side_effect_counts_as_a_shell() {
     let mut log = Log::new();
     for _ in 0..20 {
         log.outcome(SkillOutcome { side_effects: None, ..SkillOutcome::success(R, S, "1.0.0") });

@@ -1,4 +1,4 @@
-//! The entity filter: what a task is about, and nothing that names anyone.
+//! The entity filter: what a task is about, without anything that identifies someone.
 
 use std::collections::BTreeSet;
 
@@ -89,7 +89,7 @@ fn other_languages_say_the_same_in_english() {
 
 #[test]
 fn letters_that_look_or_hide_do_not_help() {
-    // Wide letters are letters; a zero-width space does not cut a word in two.
+    // Full-width letters are letters; a zero-width space does not split a word.
     check("ｓｅｎｄ the in\u{200B}voice", &["send", "invoice"]);
     check("send\tthe\ninvoice\u{0}now", &["send", "invoice"]);
     let long = format!("send {} invoice", "x ".repeat(5_000));

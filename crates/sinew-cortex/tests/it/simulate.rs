@@ -1,4 +1,4 @@
-//! The simulated worlds against the tables of what is expected of them.
+//! The simulated worlds compared with tables of expected figures.
 
 use sinew_cortex::drift;
 use sinew_cortex::failure::FailureKind;
@@ -16,7 +16,7 @@ fn clean_successes_match_to_the_unit() {
         let (to_90, days, to_80, first) = row.said;
         assert_eq!((row.to_90, row.to_80), (Some(to_90), Some(to_80)), "{}", row.cadence);
         let found = row.days.expect("days");
-        // The table rounds: whole days, or a tenth.
+        // The table rounds to whole days, or to a tenth.
         assert!((found - days).abs() < 0.5, "{}: {found} days", row.cadence);
         assert!(first.is_none() || row.first_reflex == first, "{}", row.cadence);
     }
@@ -34,9 +34,9 @@ fn regret_lies_within_three_standard_errors() {
     }
 }
 
-/// What a cell of table C says: granted, median first use, share of uses, failed; all but the use in
-/// percent.
-fn said(cell: &str) -> [Option<f64>; 4] {
+/// The values of a cell of table C: granted, median first use, share of uses, failed; all but the
+/// use in percent.
+fn parsed(cell: &str) -> [Option<f64>; 4] {
     let number = |text: &str| text.trim_matches([' ', '%']).parse::<f64>().ok();
     let (grants, rest) = cell.split_once(',').unwrap_or((cell, ""));
     let (ever, first) = grants.split_once('@').unwrap_or((grants, ""));
@@ -49,17 +49,17 @@ fn said(cell: &str) -> [Option<f64>; 4] {
 
 #[test]
 fn table_c_is_read_as_it_is_written() {
-    assert_eq!(said("42 % @102, fails 27 %"), [Some(42.0), Some(102.0), None, Some(27.0)]);
-    assert_eq!(said("23 % @48, 1.2 %"), [Some(23.0), Some(48.0), Some(1.2), None]);
-    assert_eq!(said("0"), [Some(0.0), None, None, None]);
+    assert_eq!(parsed("42 % @102, fails 27 %"), [Some(42.0), Some(102.0), None, Some(27.0)]);
+    assert_eq!(parsed("23 % @48, 1.2 %"), [Some(23.0), Some(48.0), Some(1.2), None]);
+    assert_eq!(parsed("0"), [Some(0.0), None, None, None]);
 }
 
 #[test]
 fn reflexes_are_granted_as_often_as_early_and_as_wrongly_as_the_table_says() {
-    // Table C is one draw of 200 histories per cell. Several draws of ours show how far one may lie
+    // Table C is one draw of 200 histories per cell. Several draws of ours show how far one may be
     // from their mean.
     const DRAWS: u64 = 6;
-    // Three standard errors, where the error is itself a guess from six draws (Student's t).
+    // Three standard errors, where the error is itself estimated from six draws (Student's t).
     const T_5: f64 = 5.5;
     let draws: Vec<_> = (1..=DRAWS).map(simulate_calibration).collect();
     let mut compared = 0;
@@ -72,13 +72,14 @@ fn reflexes_are_granted_as_often_as_early_and_as_wrongly_as_the_table_says() {
             });
             let figures: Vec<[f64; 4]> = figures.collect();
             let names = ["ever", "first", "share", "failed"];
-            for (at, said) in said(cells[0].said).into_iter().enumerate() {
+            for (at, said) in parsed(cells[0].said).into_iter().enumerate() {
                 let Some(said) = said else { continue };
                 let mean = figures.iter().map(|figure| figure[at]).sum::<f64>() / DRAWS as f64;
                 let spread = figures.iter().map(|figure| (figure[at] - mean).powi(2)).sum::<f64>();
-                // One draw against the mean of several.
+                // One draw compared with the mean of several.
                 let error = (spread / (DRAWS - 1) as f64 * (1.0 + 1.0 / DRAWS as f64)).sqrt();
-                // A share of 200 histories; the others have no such rule, and are left to their spread.
+                // A share of 200 histories has a known error; the others are judged by their
+                // spread.
                 let known = match at {
                     0 => (mean * (100.0 - mean) / 200.0 * (1.0 + 1.0 / DRAWS as f64)).sqrt(),
                     _ => 0.0,

@@ -86,7 +86,7 @@ fn half_the_blame_is_half_the_effect() {
 
 #[test]
 fn disuse_fades_a_weight_by_the_day() {
-    // The numbers alone; what follows from them is in `recall` and `pruning`.
+    // Only the numbers; their consequences are tested in `recall` and `pruning`.
     close(effective(0.5, 72), 0.3);
     rounded(effective(0.5, 73), 0.297222);
     rounded(effective(0.95, 10), 0.897222);
@@ -132,7 +132,7 @@ fn a_failure_takes_the_reflex_and_the_streak_and_is_remembered() {
 }
 
 #[test]
-fn what_nobody_knows_changes_nothing() {
+fn an_unknown_result_changes_nothing() {
     let mut log = Log::new();
     log.ok();
     let before = log.memory();
@@ -173,7 +173,7 @@ fn one_service_or_a_long_pause_is_no_outage() {
     log.pass(60_000);
     log.outcome(SkillOutcome::failure(R, "three", "1", RuntimeError));
     assert!(log.memory().motor[R].candidates.iter().all(|candidate| candidate.env_fails == 0));
-    // Without a way out, any failure is the network's.
+    // If the host is offline, any failure is the network's.
     log.outcome(SkillOutcome {
         shielded: true,
         ..SkillOutcome::failure(R, "three", "1", RuntimeError)
