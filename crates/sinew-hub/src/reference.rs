@@ -158,20 +158,20 @@ fn parse(text: &str, reading: ShorthandMeaning) -> ReferenceResult<SkillReferenc
         return Err("it is too long");
     }
     if text.chars().any(char::is_control) {
-        return Err("it holds a control character");
+        return Err("it contains a control character");
     }
     if is_local(text) {
         return Ok(SkillReference::Local(text.to_owned()));
     }
     let lower = text.to_ascii_lowercase();
     if text.contains('\\') || lower.contains("%2f") || lower.contains("%5c") {
-        return Err("it holds a backslash or an encoded separator");
+        return Err("it contains a backslash or an encoded separator");
     }
     if text.split(['/', '@', '#', ':']).any(|part| part == "..") || text.contains("/../") {
-        return Err("it holds `..`");
+        return Err("it contains `..`");
     }
     if lower.contains("%2e%2e") || lower.contains("%00") {
-        return Err("it holds an encoded `..` or NUL");
+        return Err("it contains an encoded `..` or NUL");
     }
     if let Some(url) = text.strip_prefix("git@") {
         return scp(text, url);

@@ -1,4 +1,4 @@
-//! How long the encoder takes per text, level by level.
+//! How long the encoder takes per text, at each instruction set level.
 //!
 //!     cargo run --release -p sinew-models --example encoder_speed
 #![allow(clippy::print_stdout, reason = "a program that prints figures")]

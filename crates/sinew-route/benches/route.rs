@@ -3,9 +3,9 @@
 //!     cargo bench -p sinew-route --bench route            1,864 and 10,000
 //!     cargo bench -p sinew-route --bench route -- --long  and 100,000
 //!
-//! The skills are those of the shared data where it is there, and made up otherwise; larger catalogs are
-//! copies with other names. All of it runs on one core. On a busy machine the best of many rounds says more
-//! than the middle one.
+//! The skills come from the shared data if it is present, and are made up otherwise; larger
+//! catalogs are copies with other names. Everything runs on one core. On a busy machine the best of
+//! many rounds says more than the median.
 #![allow(clippy::print_stdout, reason = "a program that prints figures")]
 
 use std::io::Read as _;
@@ -19,7 +19,7 @@ use sinew_route::{
     SignalWeights, TextSide, UserMessage,
 };
 
-/// About sixteen tokens each, as real messages have them.
+/// About sixteen tokens each, like real messages.
 const MESSAGES: [&str; 12] = [
     "make these holiday photos smaller so that i can send them by mail",
     "why is our continuous integration pipeline red since yesterday evening",
@@ -93,7 +93,7 @@ fn main() {
     }
 }
 
-/// Vectors without computing them.
+/// Vectors that need no computation.
 #[derive(Debug)]
 struct Made(Arc<dyn Embedder>);
 
@@ -114,7 +114,7 @@ impl Embedder for Made {
     }
 }
 
-/// Prints how long a message takes: in the middle of all rounds, and of each message's best.
+/// Prints how long a message takes: the median of all rounds, and of each message's best round.
 fn report(name: &str, router: &Router, base: Option<Duration>) -> Duration {
     let mut times = vec![Vec::new(); MESSAGES.len()];
     for _ in 0..25 {

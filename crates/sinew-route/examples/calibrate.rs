@@ -2,9 +2,10 @@
 //!
 //!     SINEW_SHARED=../shared cargo run --release -p sinew-route --example calibrate -- 2026-11-15
 //!
-//! Fitted on validation messages over their own skills, over small parts of these and over these plus
-//! the skills of dev; with the right skill there and taken away; and on four fifths of the messages that
-//! need none. Dev's messages and the last fifth are never seen: they test it (see `figures`).
+//! Fitted on validation messages over their own skills, over small parts of these, and over these
+//! plus the skills of dev; with and without the right skill; and on four fifths of the messages
+//! that need none. Dev's messages and the last fifth are never used for fitting: they test it (see
+//! `figures`).
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints what it fits")]
 
 mod common;
@@ -19,7 +20,7 @@ use sinew_route::{
     fit,
 };
 
-/// Candidates per message that are learned from.
+/// Candidates per message used for fitting.
 const TOP: usize = 5;
 
 type Candidates = Vec<(String, MatchFeatures)>;
@@ -49,8 +50,8 @@ fn main() {
     println!("{out}");
 }
 
-/// Validation as a whole, in parts of 20 and 60, and with the skills of dev as well; each of the first
-/// three also with nothing but names and descriptions, as many catalogs have it.
+/// Validation as a whole, in parts of 20 and 60, and with the skills of dev as well; each of the
+/// first three also with only names and descriptions, as in many catalogs.
 fn pools(models: &RouterModels) -> Vec<Pool> {
     let (validation, dev) = (common::validation(), common::dev());
     let mut joint = validation.documents.clone();
@@ -136,7 +137,7 @@ fn router(pool: &Pool, models: &RouterModels, calibration: Option<&Calibration>)
     Router::from_index(Arc::clone(&pool.index), models.clone(), config).0
 }
 
-/// Each message with its skill there, each with it taken away, and messages that need none.
+/// Each message with its skill present, each without it, and messages that need none.
 fn observe(
     router: &Router,
     pool: &Pool,
@@ -194,10 +195,10 @@ fn observe(
     }
 }
 
-/// What a near miss counts when fitting how sure a match is: three for ten hits.
+/// The weight of a near miss when fitting the confidence of a match: three for ten hits.
 const NEAR_MISS_RIGHT: f64 = 0.3;
 
-/// And when fitting whether anything fits: little, because a neighbour is often worth reading.
+/// The same when fitting whether anything fits: small, because a neighbour is often worth reading.
 const NEAR_MISS_FIT: f64 = 0.15;
 
 /// Mean and deviation of each signal over documents that are not the right one.

@@ -1,4 +1,5 @@
-//! Prints the table of BENCHMARKS.md: every signal, each pair, all, on dev, validation and triggers.
+//! Prints the table of BENCHMARKS.md: every signal, each pair, and all, on dev, validation and
+//! triggers.
 //!
 //!     SINEW_SHARED=../shared cargo run --release -p sinew-route --example figures
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints a table")]

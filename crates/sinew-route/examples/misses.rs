@@ -1,4 +1,4 @@
-//! Lists what goes wrong on dev and on the kept messages that need no skill.
+//! Lists the misses on dev and on the reserved messages that need no skill.
 //!
 //!     SINEW_SHARED=../shared cargo run --release -p sinew-route --example misses
 #![allow(clippy::print_stdout, reason = "a program that prints a list")]

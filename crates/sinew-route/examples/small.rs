@@ -1,4 +1,5 @@
-//! Decisions over small catalogs: dev's messages and messages without a skill, over random parts of dev's skills.
+//! Decisions over small catalogs: dev's messages and messages without a skill, over random parts of
+//! dev's skills.
 //!
 //!     SINEW_SHARED=../shared cargo run --release -p sinew-route --example small
 #![allow(clippy::print_stdout, reason = "a program that prints a table")]
@@ -23,7 +24,8 @@ fn main() {
     for (name, models) in [("static", models.clone().without_encoder()), ("all", models)] {
         println!("{name}");
         for size in [6, 20, 60, 200] {
-            // Each message with a skill of its own pool; with the skill taken away; and messages without one.
+            // Each message over a pool with its skill; over the same pool without the skill; and
+            // messages without one.
             let there: Vec<(RouteDecision, bool, bool)> = about
                 .par_iter()
                 .enumerate()

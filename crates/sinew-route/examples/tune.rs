@@ -52,7 +52,7 @@ fn main() {
         }
     }
     let should = rows.iter().filter(|row| row.should_trigger);
-    // Every second skill with nothing but its description, as in a catalog of many origins.
+    // Every second skill with only its description, as in a catalog of mixed origin.
     let half = |(at, one): (usize, &RouteDocument)| match at % 2 {
         0 => one.clone(),
         _ => RouteDocument::from_description(&one.id, &one.name, &one.description),
@@ -114,7 +114,8 @@ fn signals(
     Signalled { name, raw, right }
 }
 
-/// hit@1 / hit@5 / NDCG@10 of every set; `floor` > 0 lowers the lexical weight where few words are known.
+/// hit@1 / hit@5 / NDCG@10 of every set; `floor` > 0 lowers the lexical weight if few words are
+/// known.
 fn line(sets: &[Signalled], weights: [f64; 3], floor: f64) -> String {
     sets.iter()
         .map(|set| {

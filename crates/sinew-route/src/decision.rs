@@ -1,4 +1,4 @@
-//! From an order of candidates to a decision: how likely each is right, and whether any fits.
+//! From ranked candidates to a decision: how likely each is right, and whether any fits.
 
 use crate::calibrate::{MatchEvidence, MatchFeatures};
 use crate::keyword;
@@ -10,27 +10,27 @@ use crate::result::{
 use crate::router::{Router, RouterConfig};
 use crate::scored_query::ScoredQuery;
 
-/// How sure a name makes.
+/// The probability of a skill that the message names.
 const NAMED: f64 = 0.99;
 
-/// A word counts so much as an explanation when it is in the body only.
+/// The weight of a word as an explanation if it occurs only in the body.
 const BODY_SHARE: f32 = 0.5;
 
 /// Words shown per match.
 const SHOWN_TERMS: usize = 12;
 
-/// A candidate is worth reading when it is at least this likely, compared with the first.
+/// A candidate is worth reading if its probability is at least this share of the first one's.
 const WORTH_READING: f64 = 0.15;
 
 impl CandidateRanking<'_> {
-    /// What speaks for the candidate at a place of the order.
+    /// The evidence for the candidate at a position of the order.
     fn evidence(&self, place: usize) -> MatchEvidence {
         let (at, parts) = &self.order[place];
         let weights = self.heard.calibration.weights;
         let unit = (weights.lexical + weights.table + weights.encoder).max(1e-9);
         let other = self.order.get(usize::from(place == 0)).map(|(_, parts)| parts.sum());
         let score = parts.sum() / unit;
-        // One skill alone leads over a document that looks like nothing.
+        // A single skill is compared with a document that matches nothing.
         let lead = score - other.map_or(0.0, |other| other / unit);
         let (coverage, explained) = self.coverage(*at);
         MatchEvidence {
@@ -84,7 +84,7 @@ impl CandidateRanking<'_> {
         self.heard.calibration.right.probability(&self.evidence(place).features())
     }
 
-    /// How sure we are that any skill fits.
+    /// The probability that any skill fits.
     fn fit(&self) -> f64 {
         if self.order.is_empty() {
             return 0.0;
@@ -93,7 +93,7 @@ impl CandidateRanking<'_> {
             return NAMED;
         }
         if self.heard.keywords.is_some() {
-            // Netclaw's threshold, where words are all there is.
+            // Netclaw's threshold, if there is no model.
             let enough = f64::from(keyword::THRESHOLD);
             let reached = self.order.iter().any(|(_, parts)| parts.trigger.raw >= enough);
             return if reached { 0.5 } else { 0.0 };
@@ -106,10 +106,10 @@ impl CandidateRanking<'_> {
         let config = &router.config;
         let shown = self.order.len().min(config.top.max(2));
         let fit = self.fit();
-        // Where nothing fits, nothing is right.
+        // If nothing fits, no candidate is right.
         let mut probabilities: Vec<f64> =
             (0..shown).map(|place| self.probability(place).min(fit)).collect();
-        // The order is by score; a lower place is never surer than a higher one.
+        // The order is by score; a lower rank never has a higher probability.
         for place in 1..probabilities.len() {
             probabilities[place] = probabilities[place].min(probabilities[place - 1]);
         }
@@ -155,7 +155,7 @@ impl CandidateRanking<'_> {
             return RouteDecision::None;
         }
         let sure = first >= config.threshold && first - second >= config.margin;
-        // Models that were never calibrated together may be wrong about how sure they are.
+        // Models that were never calibrated together may be overconfident.
         if sure && (self.heard.calibrated || self.is_named(0)) {
             RouteDecision::Match
         } else {

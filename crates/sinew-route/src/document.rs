@@ -6,15 +6,16 @@ use crate::text::language::{Language, guess, is_foreign};
 use crate::text::negative::without_negatives;
 use crate::text::{head, lexicon, normalised, plain};
 
-/// More of a body is not indexed: the longest of 1,864 real ones has 300 KiB, and no one routes by
-/// what stands that far down.
+/// The indexed length of a body: the longest of 1,864 real ones has 300 KiB, and text that far down
+/// does not matter for routing.
 const MAX_BODY: usize = 256 * 1024;
 
-/// Words of the body in the second static text, and in the encoder's: the models were trained so.
+/// Words of the body in the second static text and in the encoder's text: the models were trained
+/// with this.
 const BODY_WORDS_STATIC: usize = 200;
 const BODY_WORDS_ENCODER: usize = 60;
 
-/// The encoder reads 96 tokens; this much text always holds as many.
+/// The encoder reads 96 tokens; this much text always has as many.
 const MAX_ENCODER_TEXT: usize = 1_200;
 
 /// A skill as the router reads it.
@@ -28,18 +29,18 @@ pub struct RouteDocument {
     pub description: String,
     /// Phrases, tags and keywords that suggest it.
     pub triggers: Vec<String>,
-    /// Phrases that speak against it.
+    /// Phrases that rule it out.
     pub negative: Vec<String>,
     /// The headings of its body.
     pub headings: Vec<String>,
     /// Its body.
     pub body: String,
-    /// The hash of its content: an equal one is not read again.
+    /// The hash of its content: an unchanged document is not read again.
     pub hash: String,
 }
 
 impl RouteDocument {
-    /// A document from a skill that was read; `hash` is that of the file.
+    /// A document from a parsed skill; `hash` is that of the file.
     pub fn from_skill(id: &str, skill: &Skill, body: &str, hash: &str) -> Self {
         let mut triggers = skill.triggers.any.clone();
         triggers.extend(skill.triggers.all.iter().cloned());
@@ -60,8 +61,8 @@ impl RouteDocument {
         }
     }
 
-    /// A document from the text of a SKILL.md. A text that is no skill is still a document: its name
-    /// is `name`, its description the first text of its body.
+    /// A document from the text of a SKILL.md. A text that is not a skill is still a document: its
+    /// name is `name`, its description the first text of its body.
     pub fn from_text(id: &str, name: &str, text: &str) -> Self {
         let outcome = read(text.as_bytes(), &ReadOptions::openpocket(name));
         let hash = content_hash(text.as_bytes());
@@ -79,7 +80,7 @@ impl RouteDocument {
         }
     }
 
-    /// A document of a name and a description; its hash is made from them.
+    /// A document with only a name and a description; its hash is made from them.
     pub fn from_description(id: &str, name: &str, description: &str) -> Self {
         let hash = content_hash(format!("{name}\n{description}").as_bytes());
         Self {
@@ -108,10 +109,10 @@ pub(crate) struct DocumentTexts {
 }
 
 impl DocumentTexts {
-    /// Cleans, normalises and bridges a document's texts.
+    /// Cleans and normalises a document's texts, and adds English words from the bridge lexicon.
     pub(crate) fn of(document: &RouteDocument) -> Self {
-        let kept = without_negatives(&document.description);
-        let mut description = normalised(&kept).into_owned();
+        let positive = without_negatives(&document.description);
+        let mut description = normalised(&positive).into_owned();
         let foreign = is_foreign(&description);
         let language = if foreign { guess(&description) } else { Language::En };
         if foreign {
@@ -129,7 +130,8 @@ impl DocumentTexts {
         let encoder = format!("{spoken}: {description} {triggers}");
         let encoder =
             format!("{} {}", encoder.trim(), plain::first_words(&words, BODY_WORDS_ENCODER));
-        // The name as words and, behind them, as one: `pdf-tools` is also found as `pdftools`.
+        // The name as separate words and, after them, as one: `pdf-tools` is also found as
+        // `pdftools`.
         let mut name = normalised(&document.name).into_owned();
         if name.contains(['-', '.', ' ']) {
             let whole: String = name.chars().filter(|c| c.is_alphanumeric()).collect();

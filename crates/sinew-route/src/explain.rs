@@ -1,4 +1,4 @@
-//! Why a skill ranks where it ranks, also when it is far from the top or excluded.
+//! Why a skill has its rank, even if it is far from the top or excluded.
 
 use serde::Serialize;
 
@@ -6,22 +6,21 @@ use crate::message::UserMessage;
 use crate::result::{RouteResult, SkillMatch};
 use crate::router::{RouteContext, Router, RouterConfig};
 
-/// Where a skill stands for a message, and what its score is made of.
+/// The rank of a skill for a message, and what its score consists of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RankExplanation {
     /// The skill, with every part of its score.
     pub skill: SkillMatch,
-    /// Its place among all skills, from 1, as if it were not excluded.
+    /// Its rank among all skills, from 1, as if it were not excluded.
     pub rank: usize,
-    /// Whether this call may not match it.
+    /// Whether this call must not match it.
     pub excluded: bool,
     /// The answer to the message, for comparison.
     pub result: RouteResult,
 }
 
 impl Router {
-    /// Why a document ranks where it ranks; `None` when there is no such document, or nothing to
-    /// rank by.
+    /// Why a document has its rank; `None` if there is no such document, or nothing to rank by.
     pub fn explain(
         &self,
         message: &UserMessage<'_>,
@@ -32,7 +31,7 @@ impl Router {
         let excluded = context.excluded.contains(&id);
         let heard = self.score(message);
         let result = self.route_scored(&heard, context);
-        // Every document in order, and this one among them even if the gate holds it back.
+        // All documents in order, including this one even if the gate excludes it.
         let others: Vec<&str> =
             context.excluded.iter().copied().filter(|other| *other != id).collect();
         let wide = Self {

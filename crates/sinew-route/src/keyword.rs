@@ -1,6 +1,6 @@
 //! Netclaw's matcher: words shared with a skill, and two-word parts of its declared triggers.
 //!
-//! It is the only signal when no model can be loaded, and a small boost otherwise.
+//! It is the only signal if no model can be loaded, and a small boost otherwise.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,10 +20,10 @@ const PAIR: f32 = 1.5;
 /// Declared triggers of a document, as stems.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TriggerPhrases {
-    /// Speak for it.
+    /// Phrases for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) any: Vec<Vec<String>>,
-    /// Speak against it.
+    /// Phrases against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) none: Vec<Vec<String>>,
 }
@@ -39,7 +39,7 @@ impl TriggerPhrases {
         Self { any: stems(&document.triggers), none: stems(&document.negative) }
     }
 
-    /// As the index keeps them; most documents declare none.
+    /// Parses the form stored in the index; most documents declare none.
     pub(crate) fn read(json: &str) -> Self {
         match json {
             "{}" => Self::default(),
@@ -47,13 +47,13 @@ impl TriggerPhrases {
         }
     }
 
-    /// How many pairs of neighbouring words of declared triggers the message holds.
+    /// How many pairs of neighbouring words of declared triggers the message contains.
     pub(crate) fn pairs(&self, stems: &[String]) -> usize {
         let has = |pair: &[String]| stems.windows(2).any(|words| words == pair);
         self.any.iter().flat_map(|phrase| phrase.windows(2)).filter(|pair| has(pair)).count()
     }
 
-    /// Whether the message holds a phrase that speaks against the document.
+    /// Whether the message contains a phrase against the document.
     pub(crate) fn matches_negative(&self, stems: &[String]) -> bool {
         self.none.iter().any(|phrase| stems.windows(phrase.len()).any(|words| words == phrase))
     }
@@ -61,7 +61,7 @@ impl TriggerPhrases {
 
 /// The matcher's word score of every document, without pairs of triggers.
 ///
-/// A word counts 1 when it is in one skill, 0.75 in two, 0.5 in more; only name, triggers and
+/// A word counts 1 if it is in one skill, 0.75 in two, 0.5 in more; only name, triggers and
 /// description count.
 pub(crate) fn word_scores(query: &PreparedQuery, index: &RouteIndex) -> Vec<f32> {
     let mut scores = vec![0.0; index.len()];

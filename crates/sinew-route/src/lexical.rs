@@ -7,7 +7,7 @@ static BACKGROUND: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/background.
 /// How many fields a document has.
 pub(crate) const FIELD_COUNT: usize = 5;
 
-/// The part of a document a word stands in.
+/// The part of a document that contains a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DocumentField {
@@ -34,9 +34,9 @@ impl DocumentField {
 pub struct Bm25fParams {
     /// How fast a word's weight saturates.
     pub k1: f32,
-    /// What a word in each field counts.
+    /// The weight of a word in each field.
     pub weights: [f32; FIELD_COUNT],
-    /// How much a field's length counts against it.
+    /// How much a field's length reduces the score.
     pub b: [f32; FIELD_COUNT],
 }
 
@@ -46,11 +46,12 @@ impl Default for Bm25fParams {
     }
 }
 
-/// Words of a body below which a document is its description.
+/// A document with a shorter body counts as a bare description.
 const BARE_BODY: u32 = 40;
 
-/// A skill without a body has fewer words to be found by: among skills with one, its own count more.
-/// Measured where every second skill of validation is bare, on the root of the sum: hence the square.
+/// A skill without a body has fewer words to be found by, so among skills with a body its words
+/// count more. Measured on validation with every second skill bare, on the root of the sum: hence
+/// the square.
 const BARE_BOOST: f32 = 1.3 * 1.3;
 
 impl Bm25fParams {
@@ -80,25 +81,26 @@ pub(crate) fn is_background(stem: &str) -> bool {
     SortedTable::new(BACKGROUND).get(stem.as_bytes()).is_some()
 }
 
-/// The rarity of words in a catalog, with the background counted in.
+/// The rarity of words in a catalog, including the background.
 pub(crate) struct TermRarity {
     background: SortedTable,
     total: f32,
 }
 
 impl TermRarity {
-    /// Of words in a catalog of so many documents.
+    /// For a catalog of this many documents.
     pub(crate) fn for_catalog(documents: usize) -> Self {
         let background = SortedTable::new(BACKGROUND);
         let total = documents as f32 + background.get_number(b"#").unwrap_or(0) as f32;
         Self { background, total }
     }
 
-    /// Of a word that stands in `df` of them.
+    /// The rarity of a word that occurs in `df` of them.
     pub(crate) fn of(&self, term: &str, df: u32) -> f32 {
         let known = self.background.get_number(term.as_bytes()).unwrap_or(0);
         let df = df as f32 + known as f32;
-        // In double precision: the last bit of a single-precision logarithm depends on the platform.
+        // In double precision: the last bit of a single-precision logarithm depends on the
+        // platform.
         f64::from(1.0 + (self.total - df + 0.5).max(0.0) / (df + 0.5)).ln() as f32
     }
 }

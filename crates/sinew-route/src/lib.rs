@@ -1,9 +1,9 @@
 //! Routing: from a user's message to the right skill, or to none.
 //!
-//! A [`Router`] ranks the skills of a catalog for a message by words (BM25F with a bridge lexicon for
-//! nine languages), by a static token table and by an encoder, adds what each says, and turns the sum
-//! into a calibrated probability. The answer is a `match` (one, with confidence), a `shortlist`, or
-//! `none`; each score can be taken apart.
+//! A [`Router`] ranks the skills of a catalog for a message by words (BM25F with a bridge lexicon
+//! for nine languages), by a static token table and by an encoder, adds up the scores, and turns
+//! the sum into a calibrated probability. The answer is a `match` (one, with confidence), a
+//! `shortlist`, or `none`; each score can be broken down.
 //!
 //! ```
 //! use sinew_route::{
@@ -21,10 +21,10 @@
 //! assert!(router.route(&UserMessage::from_user("🙂"), &RouteContext::default()).is_none());
 //! ```
 //!
-//! **Promise:** the same input gives the same bytes on any machine with any number of threads (timings
-//! aside); "nothing fits" is an answer, "a model failed" is another ([`DegradedSignal`]); no input panics.
-//! **Left out on purpose:** files, network and the environment (bytes and a [`EmbedTransport`] come in), and
-//! learning, which arrives as a [`SkillPrior`].
+//! **Promise:** the same input gives the same bytes on any machine with any number of threads
+//! (timings aside); "nothing fits" is one answer, "a model failed" is another ([`DegradedSignal`]);
+//! no input panics. **Left out on purpose:** files, network and the environment (bytes and an
+//! [`EmbedTransport`] are passed in), and learning, which is passed in as a [`SkillPrior`].
 
 mod calibrate;
 mod decision;

@@ -1,7 +1,7 @@
 //! Messages that name a skill: `$pdf-tools`, `/pdf-tools`, "use the pdf-tools skill".
 //!
-//! A name wins outright, so what counts as naming is narrow: a word that happens to be a skill's
-//! name ("what's the weather") is no mention.
+//! A name wins outright, so mentions are narrow: a word that happens to be a skill's name ("what's
+//! the weather") is not a mention.
 
 use crate::index::RouteIndex;
 
@@ -43,7 +43,7 @@ const USE: [&str; 26] = [
 const REFUSE: [&str; 10] =
     ["not", "don't", "dont", "don’t", "without", "never", "instead", "except", "no", "nicht"];
 
-/// The longest name in words that is looked for before "skill".
+/// The longest name before "skill", in words.
 const MAX_WORDS: usize = 4;
 
 /// How names are compared: lower case, separators as one `-`.
@@ -81,7 +81,7 @@ pub(crate) fn mentioned_documents(text: &str, index: &RouteIndex) -> Vec<usize> 
     found
 }
 
-/// Names that the word at a place may be the start of.
+/// Names that may start with the word at a position.
 fn candidates(words: &[&str], at: usize) -> Vec<String> {
     let word = words[at];
     let mut out = Vec::new();
@@ -96,22 +96,22 @@ fn candidates(words: &[&str], at: usize) -> Vec<String> {
     let is_skill = |at: usize| {
         words.get(at).is_some_and(|word| SKILL.contains(&bare(word).to_lowercase().as_str()))
     };
-    let asked = at
+    let is_requested = at
         .checked_sub(1)
         .is_some_and(|before| USE.contains(&bare(words[before]).to_lowercase().as_str()));
-    // "use the pdf tools skill": one to four words between an asking word and "skill".
+    // "use the pdf tools skill": one to four words between a requesting word and "skill".
     for length in 1..=MAX_WORDS.min(words.len() - at) {
-        if is_skill(at + length) && (asked || separated(bare(word))) {
+        if is_skill(at + length) && (is_requested || separated(bare(word))) {
             let name: Vec<&str> = words[at..at + length].iter().map(|word| bare(word)).collect();
             out.push(name.join("-"));
         }
     }
-    // "the skill pdf-tools", and "use pdf-tools": a name with a separator is no ordinary word.
+    // "the skill pdf-tools", and "use pdf-tools": a name with a separator is not an ordinary word.
     let after_skill = at.checked_sub(1).is_some_and(is_skill);
-    if (after_skill || asked) && separated(bare(word)) {
+    if (after_skill || is_requested) && separated(bare(word)) {
         out.push(bare(word).to_owned());
     }
-    // "pdf-toolsスキルを使って": no space between name and word.
+    // "pdf-toolsスキルを使って": no space between the name and the next word.
     for skill in SKILL.iter().filter(|skill| !skill.is_ascii()) {
         if let Some((name, _)) = word.split_once(skill) {
             out.push(bare(name).to_owned());

@@ -1,4 +1,4 @@
-//! What a person typed, prepared for every signal.
+//! What a user typed, prepared for every signal.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,22 +8,23 @@ use crate::text::negative::sentences;
 use crate::text::words::{WordExtractor, is_generic, raw_words};
 use crate::text::{head, lexicon, normalised, pasted_text, tail};
 
-/// More of a message is not read: its head and its tail are kept, where requests stand.
+/// The maximum length of a message: of a longer one the start and the end are used, where requests
+/// usually are.
 pub const MAX_MESSAGE: usize = 8 * 1024;
 
-/// What a word counts that was mapped from another language.
+/// The weight of a word translated from another language.
 const BRIDGE_WEIGHT: f32 = 0.8;
 
-/// What a word counts that stands only in pasted code or logs.
+/// The weight of a word that occurs only in pasted code or logs.
 const PASTED_WEIGHT: f32 = 0.3;
 
-/// What a request word such as "check" or "show" counts.
+/// The weight of a request word such as "check" or "show".
 const GENERIC_WEIGHT: f32 = 0.5;
 
-/// With fewer own words than this a message is what was pasted.
+/// With fewer own words, the pasted text counts as the message.
 const FEW_WORDS: usize = 4;
 
-/// Longer prose is also read in windows of sentences, so that one relevant sentence is heard.
+/// Longer prose is also read in windows of sentences, so that one relevant sentence is noticed.
 const LONG_WORDS: usize = 60;
 
 /// A window grows by sentences until it has this many words.
@@ -32,7 +33,7 @@ const WINDOW_WORDS: usize = 14;
 /// Windows of one message: 8 KiB of prose have about as many.
 const MAX_WINDOWS: usize = 80;
 
-/// What a person typed.
+/// What a user typed.
 #[derive(Debug, Clone)]
 pub struct UserMessage<'a> {
     text: &'a str,
@@ -52,7 +53,7 @@ impl<'a> UserMessage<'a> {
         self
     }
 
-    /// The user's words: preambles dropped, capped, in normal form.
+    /// The user's words: without preambles, capped and normalised.
     fn clean(&self) -> Cow<'a, str> {
         if self.ignored.is_empty() {
             return capped(self.text);
@@ -98,7 +99,7 @@ pub(crate) struct PreparedQuery {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct QueryPart {
     pub(crate) terms: Vec<QueryTerm>,
-    /// The user's words (or what was pasted, where there are hardly any).
+    /// The user's words, or the pasted text if there are hardly any.
     pub(crate) prose: String,
     /// English words for it.
     pub(crate) bridge: String,
@@ -122,20 +123,20 @@ impl PreparedQuery {
         Self { text: text.into_owned(), language, whole, windows }
     }
 
-    /// Every word that an index may be asked for.
+    /// Every word to look up in the index.
     pub(crate) fn words(&self) -> Vec<&str> {
         let parts = self.windows.iter().chain([&self.whole]);
         parts.flat_map(|part| &part.terms).map(|term| term.word.as_str()).collect()
     }
 
-    /// Whether there is any word to route by.
+    /// Whether there is no word to route by.
     pub(crate) fn is_empty(&self) -> bool {
         self.whole.terms.is_empty()
     }
 }
 
 impl QueryPart {
-    /// What the encoder reads: the words, then their English after a bar, as in training.
+    /// The encoder's input: the words, then their English translation after a bar, as in training.
     pub(crate) fn encoder_text(&self) -> Cow<'_, str> {
         if self.bridge.is_empty() {
             Cow::Borrowed(self.prose.trim())
@@ -144,7 +145,7 @@ impl QueryPart {
         }
     }
 
-    /// What the static table reads.
+    /// The static table's input.
     pub(crate) fn static_parts(&self) -> [(&str, f32); 2] {
         [(&self.prose, 1.0), (&self.bridge, BRIDGE_WEIGHT)]
     }

@@ -8,24 +8,24 @@ use crate::scored_query::ScoredQuery;
 use crate::signal_scale::SignalScale;
 use crate::top_documents::{best, by_score};
 
-/// What naming a skill adds: more than all other signals together can.
+/// What naming a skill adds: more than all other signals together.
 const NAME_WEIGHT: f64 = 100.0;
 
-/// What a matched pair of trigger words adds, in deviations, and at most how many count.
+/// What a matched pair of trigger words adds, in deviations, and the maximum number that counts.
 const TRIGGER_WEIGHT: f64 = 0.5;
 const MAX_PAIRS: usize = 2;
 
-/// What a matched negative trigger takes, in units of the above.
+/// What a matched negative trigger subtracts, in units of the above.
 const REFUSED: f64 = 8.0;
 
-/// What was learned may not move a skill further than this.
+/// The maximum effect of learning.
 const MAX_PRIOR: f64 = 0.5;
 
 /// The candidates for a message, in order.
 pub(crate) struct CandidateRanking<'a> {
     pub(crate) heard: &'a ScoredQuery,
     pub(crate) index: &'a RouteIndex,
-    /// Documents in order, with what their score is made of.
+    /// Documents in order, with the parts of their scores.
     pub(crate) order: Vec<(usize, ScoreParts)>,
 }
 
@@ -56,7 +56,7 @@ impl<'a> CandidateRanking<'a> {
         ranking
     }
 
-    /// What the score of a document is made of.
+    /// The parts of a document's score.
     fn parts(&self, at: usize, context: &RouteContext<'_>) -> ScoreParts {
         let (heard, signals) = (self.heard, &self.heard.signals);
         let weights = heard.calibration.weights;

@@ -1,10 +1,10 @@
-//! What comes out: a decision, ranked matches with every part of their score, and what was missing.
+//! The result: a decision, ranked matches with every part of their scores, and unavailable signals.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lexical::DocumentField;
 
-/// What the router says about a message.
+/// The router's decision about a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RouteDecision {
@@ -22,20 +22,20 @@ pub enum RouteDecision {
 pub enum AbstainReason {
     /// There is no skill to match.
     EmptyCatalog,
-    /// The message has no word to go by.
+    /// The message contains no usable word.
     NoWords,
-    /// Skills were ranked, none fits well enough.
+    /// Skills were ranked, but none fits well enough.
     NothingFits,
 }
 
-/// One signal's share in a score: `weight * normalised` is what it adds.
+/// One signal's share of a score: it adds `weight * normalised`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ScorePart {
-    /// As measured.
+    /// The measured value.
     pub raw: f64,
-    /// Made comparable with the other signals.
+    /// The value on a scale comparable with other signals.
     pub normalised: f64,
-    /// What it counts.
+    /// Its weight.
     pub weight: f64,
 }
 
@@ -46,7 +46,7 @@ impl ScorePart {
     }
 }
 
-/// All signals' shares; they add up to the score.
+/// The shares of all signals; they add up to the score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ScoreParts {
     /// Words in fields.
@@ -56,11 +56,11 @@ pub struct ScoreParts {
     pub table: ScorePart,
     /// The encoder's vectors, or a remote model's.
     pub encoder: ScorePart,
-    /// The message names the skill.
+    /// Whether the message names the skill.
     pub name: ScorePart,
     /// Declared triggers.
     pub trigger: ScorePart,
-    /// What was learned.
+    /// The adjustment from learning.
     pub prior: ScorePart,
 }
 
@@ -84,12 +84,12 @@ impl ScoreParts {
     }
 }
 
-/// A word of the message that stands in a skill.
+/// A word of the message that occurs in a skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MatchedTerm {
     /// The stem.
     pub term: String,
-    /// The most important field that holds it.
+    /// The most important field that contains it.
     pub field: DocumentField,
     /// What it adds to the raw lexical score.
     pub weight: f64,
@@ -104,23 +104,23 @@ pub struct SkillMatch {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// How sure we are that it is the right one.
+    /// The probability that it is the right one.
     pub probability: f64,
-    /// What it was ranked by.
+    /// The score it was ranked by.
     pub score: f64,
-    /// What the score is made of.
+    /// The parts of the score.
     pub parts: ScoreParts,
     /// Words it shares with the message, best first.
     pub terms: Vec<MatchedTerm>,
 }
 
-/// What kind of trouble a signal has.
+/// The kind of degradation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DegradedKind {
-    /// A model is not there or cannot be read.
+    /// A model is missing or cannot be read.
     ModelMissing,
-    /// A model is there and did not answer.
+    /// A model is present but did not answer.
     ModelFailed,
     /// Document vectors are still being computed.
     VectorsPending,
@@ -131,7 +131,7 @@ pub enum DegradedKind {
 /// A signal that was not available, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DegradedSignal {
-    /// What kind of trouble.
+    /// The kind of degradation.
     pub kind: DegradedKind,
     /// The signal.
     pub signal: &'static str,
@@ -156,29 +156,29 @@ pub struct RouteTiming {
     pub total: u64,
 }
 
-/// What the router says about a message, with everything behind it.
+/// The router's answer to a message, with everything behind it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RouteResult {
-    /// The answer.
+    /// The decision.
     pub decision: RouteDecision,
-    /// Why there is none.
+    /// Why there is no match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<AbstainReason>,
     /// How many of the matches are offered: one for a match, none for `none`.
     pub offered: usize,
-    /// Ranked skills. With `match` the first is the answer; with `none` they are what came closest.
+    /// Ranked skills. With `match` the first is the answer; with `none` they are the closest ones.
     pub matches: Vec<SkillMatch>,
-    /// How sure we are that any skill of the catalog fits.
+    /// The probability that any skill of the catalog fits.
     pub fit: f64,
-    /// The probability a match needed.
+    /// The probability that a match needs.
     pub threshold: f64,
-    /// The lead it needed.
+    /// The lead that a match needs.
     pub margin: f64,
     /// The models that were used.
     pub model: String,
     /// The calibration that was used.
     pub calibration: String,
-    /// The language the message was taken for.
+    /// The detected language of the message.
     pub language: &'static str,
     /// Signals that were not available.
     pub degraded: Vec<DegradedSignal>,

@@ -26,9 +26,9 @@ pub struct RouterConfig {
     pub top: usize,
     /// Whether the bridge lexicon is used.
     pub bridge: bool,
-    /// Other weights than the calibration's; then no decision is a match.
+    /// Other weights than the calibration's; with these, no decision is a match.
     pub weights: Option<SignalWeights>,
-    /// What is known about the models.
+    /// The calibrations of the models.
     pub calibrations: CalibrationSet,
 }
 
@@ -48,11 +48,11 @@ impl Default for RouterConfig {
 
 /// What was learned about skills.
 pub trait SkillPrior {
-    /// What speaks for a document from earlier outcomes, in deviations; at most ±0.5 counts.
+    /// The adjustment for a document from earlier outcomes, in deviations; limited to ±0.5.
     fn of(&self, id: &str) -> Option<f64>;
 }
 
-/// What is special about one call.
+/// The circumstances of one call.
 #[derive(Clone, Copy, Default)]
 pub struct RouteContext<'a> {
     /// Ids of documents that must not be matched: excluded by the gate.
@@ -70,7 +70,7 @@ pub struct Router {
     pub(crate) level: KernelLevel,
 }
 
-/// Candidates that the second stage re-ranks, that triggers and priors are looked up for.
+/// Candidates that the second stage re-ranks and that triggers and priors apply to.
 pub(crate) const CANDIDATES: usize = 50;
 
 impl Router {
@@ -105,7 +105,7 @@ impl Router {
         &self.config
     }
 
-    /// The same router over other documents; unchanged ones are taken over.
+    /// The same router over other documents; unchanged ones are reused.
     pub fn updated(&self, documents: &[RouteDocument]) -> (Self, IndexBuildCounts) {
         let (index, built) = self.index.update(documents, &self.models);
         (Self { index: Arc::new(index), ..self.clone() }, built)
@@ -117,7 +117,7 @@ impl Router {
         Self { index, ..self.clone() }
     }
 
-    /// What is wrong before any message comes.
+    /// Degradations that are known before any message arrives.
     fn initial_degraded(&self) -> Vec<DegradedSignal> {
         let mut out = self.models.missing.clone();
         if self.models.encoder.is_some() && !self.index.is_empty() && self.index.pending_count() > 0
@@ -147,8 +147,8 @@ impl Router {
         self.route_scored(&self.score(message), context)
     }
 
-    /// The right skills for a message if these were the documents; unchanged ones are taken over. The
-    /// answer is that of [`Router::updated`], for a fraction of its time.
+    /// The right skills for a message if these were the documents; unchanged ones are reused. The
+    /// answer is that of [`Router::updated`], in a fraction of its time.
     pub fn route_with_documents(
         &self,
         documents: &[RouteDocument],
@@ -160,7 +160,7 @@ impl Router {
         self.with_index(Arc::new(index)).route(message, context)
     }
 
-    /// The right skills for a message that was heard.
+    /// The right skills for a message that was scored before.
     pub fn route_scored(&self, heard: &ScoredQuery, context: &RouteContext<'_>) -> RouteResult {
         let start = Instant::now();
         let ranking = CandidateRanking::of(self, heard, context);
@@ -179,7 +179,7 @@ impl Router {
         if ids.is_empty() { "words".to_owned() } else { ids.join("+") }
     }
 
-    /// What was fitted for the signals in use, or the nearest thing to it.
+    /// The calibration for the signals in use, or the nearest one.
     pub(crate) fn calibration(&self, with_table: bool, with_encoder: bool) -> (Calibration, bool) {
         let known =
             self.config.calibrations.of(&self.model_name(with_encoder)).filter(|_| with_table);

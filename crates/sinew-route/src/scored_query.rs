@@ -1,4 +1,4 @@
-//! What every signal says about a message, before anyone asks what may be matched.
+//! The scores of every signal for a message, before exclusions apply.
 
 use std::time::Instant;
 
@@ -15,25 +15,27 @@ use crate::text::language::Language;
 use crate::top_documents::best;
 use sinew_models::StaticModel;
 
-/// Fewer vectors give no mean and no deviation to measure an encoder's cosines by.
+/// With fewer vectors there is no mean and no deviation to measure an encoder's cosines by.
 const ENOUGH_VECTORS: usize = 30;
 
-/// Words count in full when all of a message's are known to the catalog, and this much when none is.
+/// The weight of words when the catalog knows none of a message's words; it is 1 when it knows all
+/// of them.
 const KNOWN_FLOOR: f64 = 0.3;
 
-/// A message as every signal heard it; [`Router::route_scored`](crate::Router::route_scored) ranks by it, with any exclusions.
+/// A message with the scores of every signal; [`Router::route_scored`](crate::Router::route_scored) ranks by them, with any
+/// exclusions.
 pub struct ScoredQuery {
     pub(crate) query: PreparedQuery,
     pub(crate) signals: DocumentSignals,
     pub(crate) scales: [SignalScale; 3],
-    /// What was fitted for the signals that spoke, with the weights of this message.
+    /// The calibration for the available signals, with the weights for this message.
     pub(crate) calibration: Calibration,
     pub(crate) calibrated: bool,
     /// Documents that the message names, ascending.
     pub(crate) named: Vec<usize>,
-    /// Its words in their order, for declared triggers.
+    /// Its words in order, for declared triggers.
     pub(crate) stems: Vec<String>,
-    /// The keyword matcher's scores, where words are all there is.
+    /// The keyword matcher's scores, if there is no model.
     pub(crate) keywords: Option<Vec<f32>>,
     pub(crate) nothing: Option<AbstainReason>,
     pub(crate) degraded: Vec<DegradedSignal>,
@@ -47,7 +49,7 @@ impl std::fmt::Debug for ScoredQuery {
 }
 
 impl ScoredQuery {
-    /// There is nothing to rank, or nothing to rank by.
+    /// The result if there is nothing to rank, or nothing to rank by.
     fn nothing(query: PreparedQuery, reason: AbstainReason, degraded: Vec<DegradedSignal>) -> Self {
         Self {
             query,
@@ -64,7 +66,7 @@ impl ScoredQuery {
         }
     }
 
-    /// Words of another language that no skill has are spoken for by their English ones.
+    /// Whether foreign words that no skill contains are represented by their English translations.
     pub(crate) fn is_bridged(&self) -> bool {
         is_bridged(&self.query)
     }
@@ -82,7 +84,7 @@ impl ScoredQuery {
 }
 
 impl Router {
-    /// Listens to a message: the costly part of an answer, done once for any number of them.
+    /// Scores a message: the costly part of an answer, done once for any number of answers.
     pub fn score(&self, message: &UserMessage<'_>) -> ScoredQuery {
         let start = Instant::now();
         let query = PreparedQuery::new(message, self.config.bridge);
@@ -189,7 +191,7 @@ fn is_bridged(query: &PreparedQuery) -> bool {
     query.language != Language::En && !query.whole.bridge.is_empty()
 }
 
-/// The share of a message's word mass that stands in any document.
+/// The share of a message's word mass that occurs in any document.
 fn known_share(query: &PreparedQuery, signals: &DocumentSignals) -> f64 {
     let bridged = is_bridged(query);
     let (mut all, mut known) = (0.0_f32, 0.0_f32);

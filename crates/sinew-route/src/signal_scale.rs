@@ -1,13 +1,13 @@
 //! Makes signals comparable: z-scores over the catalog, with a background for small ones.
 
-/// A catalog is joined by this many documents that look like nothing, so that the mean and the
-/// deviation of five skills are not silly; with a thousand they no longer count.
+/// Every catalog is extended by this many documents that match nothing, so that the mean and
+/// deviation of five skills are sensible; with a thousand they hardly count.
 const PSEUDO: f64 = 30.0;
 
-/// Sums grow side by side in this many lanes: fast, and added in the same order everywhere.
+/// Sums are computed in this many lanes: fast, and added in the same order everywhere.
 const LANES: usize = 8;
 
-/// The mean and the deviation a signal is measured by.
+/// The mean and deviation of a signal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SignalScale {
     mean: f64,
@@ -45,7 +45,7 @@ impl SignalScale {
         (f64::from(value) - self.mean) / self.deviation
     }
 
-    /// What one unit of the signal adds to a sum in which it counts `weight`.
+    /// What one unit of the signal adds to a sum with this `weight`.
     pub(crate) fn slope(self, weight: f64) -> f32 {
         (weight / self.deviation) as f32
     }

@@ -1,4 +1,4 @@
-//! A sorted table of bytes, made by the build script and searched where it lies.
+//! A sorted table of bytes, made by the build script and searched in place.
 
 /// Keys with values, in one block of bytes.
 #[derive(Clone, Copy)]
@@ -8,7 +8,7 @@ pub(crate) struct SortedTable {
 }
 
 impl SortedTable {
-    /// A view of a table; nothing is read yet but its length.
+    /// A view of a table; only its length is read.
     pub(crate) fn new(bytes: &'static [u8]) -> Self {
         let count = number(bytes, 0).unwrap_or(0) as usize;
         Self { bytes, count }
@@ -49,7 +49,7 @@ impl SortedTable {
     }
 }
 
-/// The little-endian number at a place counted in numbers.
+/// The little-endian number at an index, counted in numbers.
 pub(crate) fn number(bytes: &[u8], at: usize) -> Option<u32> {
     let four = bytes.get(4 * at..4 * at + 4)?;
     Some(u32::from_le_bytes(four.try_into().ok()?))

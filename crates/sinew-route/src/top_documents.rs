@@ -7,7 +7,7 @@ use crate::index::RouteIndex;
 use crate::signal_scale::SignalScale;
 use crate::signals::DocumentSignals;
 
-/// Documents that are scored before any of them is compared.
+/// Documents that are scored before they are compared.
 const BLOCK: usize = 256;
 
 /// Best score first; ties by name, then by id.
@@ -18,11 +18,11 @@ pub(crate) fn by_score(index: &RouteIndex, a: (usize, f64), b: (usize, f64)) -> 
         .then_with(|| a.0.cmp(&b.0))
 }
 
-/// The `count` (at least one) best documents, in any order. Left out are those in `excluded` (ascending), and
-/// those without an encoder vector where the encoder has a say.
+/// The `count` (at least one) best documents, in any order. Excluded are those in `excluded`
+/// (ascending), and those without an encoder vector if the encoder is used.
 ///
 /// Means do not change the order, so each document's score here is the sum of its signals, each
-/// times its slope. Few blocks hold anything better than what is kept already.
+/// times its slope. Few blocks contain anything better than the best so far.
 pub(crate) fn best(
     index: &RouteIndex,
     signals: &DocumentSignals,
@@ -37,7 +37,7 @@ pub(crate) fn best(
         scales[2].slope(weights.encoder),
     ];
     let with_encoder = !signals.encoder.is_empty();
-    let mut kept = TopDocuments { index, count, found: Vec::new(), bar: f32::NEG_INFINITY };
+    let mut top = TopDocuments { index, count, found: Vec::new(), bar: f32::NEG_INFINITY };
     let mut scores = [0.0_f32; BLOCK];
     for start in (0..index.len()).step_by(BLOCK) {
         let end = (start + BLOCK).min(index.len());
@@ -51,20 +51,20 @@ pub(crate) fn best(
                 *score += slopes[2] * cosine;
             }
         }
-        if !scores.iter().fold(false, |any, &score| any | (score >= kept.bar)) {
+        if !scores.iter().fold(false, |any, &score| any | (score >= top.bar)) {
             continue;
         }
         for (at, &score) in (start..end).zip(scores.iter()) {
-            if score >= kept.bar
+            if score >= top.bar
                 && (!with_encoder || index.has_vector(at))
                 && excluded.binary_search(&at).is_err()
             {
-                kept.add(at, score);
+                top.add(at, score);
             }
         }
     }
-    kept.trim();
-    kept.found.into_iter().map(|(at, _)| at).collect()
+    top.trim();
+    top.found.into_iter().map(|(at, _)| at).collect()
 }
 
 /// The best so far, and up to as many again that have not been compared with each other yet.
@@ -72,7 +72,7 @@ struct TopDocuments<'a> {
     index: &'a RouteIndex,
     count: usize,
     found: Vec<(usize, f64)>,
-    /// What a score must reach to be looked at.
+    /// The score a document must reach to be considered.
     bar: f32,
 }
 

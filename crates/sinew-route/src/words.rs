@@ -1,4 +1,4 @@
-//! The words of a text, for whoever compares texts outside the router.
+//! The words of a text, for comparing texts outside the router.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,8 @@ pub fn raw(text: &str) -> impl Iterator<Item = &str> {
     raw_words(text)
 }
 
-/// The words that the router searches by: stems, and pairs of characters where words are not spaced.
+/// The words that the router searches by: stems, and pairs of characters where words are not
+/// spaced.
 ///
 /// ```
 /// assert_eq!(sinew_route::words::search_words("testing"), ["test"]);

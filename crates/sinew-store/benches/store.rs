@@ -1,6 +1,7 @@
-//! What a record costs: time, against a plain flush of the same bytes in the same run, and room.
+//! What a record costs: time, compared with a plain flush of the same bytes in the same run, and
+//! space.
 //!
-//! PostgreSQL is measured where `SINEW_TEST_POSTGRES` names a server.
+//! PostgreSQL is measured if `SINEW_TEST_POSTGRES` names a server.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use std::fs::{self, File, OpenOptions};
@@ -15,7 +16,7 @@ use sinew_store::{
 };
 use tempfile::TempDir;
 
-/// A body as long as an outcome's usually is.
+/// The usual length of an outcome's body.
 const BODY: usize = 250;
 
 fn main() {
@@ -23,7 +24,7 @@ fn main() {
     divan::main();
 }
 
-/// A record with an id like a ULID: time in front, chance behind, 26 characters.
+/// A record with an id like a ULID: time first, then random, 26 characters.
 fn record() -> NewStreamRecord {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -43,7 +44,7 @@ fn sqlite() -> (TempDir, Arc<dyn Store>) {
     (folder, store)
 }
 
-/// Bytes of the file for each record, appended one by one as outcomes are.
+/// Bytes of the file per record, appended one by one as outcomes are.
 fn print_room() {
     const RECORDS: u64 = 20_000;
     let (folder, store) = sqlite();
@@ -59,7 +60,7 @@ fn print_room() {
     println!("room: {per_record:.1} bytes per record of {BODY} bytes");
 }
 
-/// The floor: what the disk takes to keep the same bytes.
+/// The minimum: the time the disk takes to store the same bytes.
 #[divan::bench]
 fn baseline_write_and_flush(bencher: Bencher<'_, '_>) {
     let folder = tempfile::tempdir().unwrap();
@@ -78,7 +79,7 @@ fn append_sqlite(bencher: Bencher<'_, '_>) {
     bencher.with_inputs(record).bench_values(|record| store.append("outcomes", &[record]).unwrap());
 }
 
-/// Eight callers at once: they share the flushes.
+/// Eight concurrent callers, which share the flushes.
 #[divan::bench(threads = [8])]
 fn append_sqlite_together(bencher: Bencher<'_, '_>) {
     let (_folder, store) = sqlite();
@@ -118,7 +119,7 @@ fn transition(store: &dyn Store, record: NewStreamRecord) {
         .unwrap();
 }
 
-/// Reading a log from the front, as a rebuild does.
+/// Reading a log from the start, as a rebuild does.
 #[divan::bench(sample_count = 20)]
 fn read_100_000_sqlite(bencher: Bencher<'_, '_>) {
     let (_folder, store) = sqlite();
@@ -132,7 +133,7 @@ fn read_100_000_sqlite(bencher: Bencher<'_, '_>) {
     });
 }
 
-/// What every command pays that looks at the memory.
+/// What every command that reads the memory pays.
 #[divan::bench]
 fn open_sqlite(bencher: Bencher<'_, '_>) {
     let (folder, store) = sqlite();

@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::JsonText;
 
-/// Which state of a document it is.
+/// The version of a document.
 ///
-/// A store gives no version twice: a document that was deleted and made again cannot be taken for
-/// the old one.
+/// A store never reuses a version: a document that was deleted and created again cannot be mistaken
+/// for the old one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct DocumentVersion(pub u64);
 
-/// What must be there for a change to happen.
+/// The state that a change expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExpectedVersion {
     /// Anything, or nothing: the last writer wins.
     Any,
     /// No document.
     Absent,
-    /// The document as it was read.
+    /// This version.
     Version(DocumentVersion),
 }
 
@@ -33,12 +33,12 @@ impl ExpectedVersion {
     }
 }
 
-/// A document and the version to name when it is changed.
+/// A document, with the version to name when it is changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// Its name within the collection.
+    /// Its key within the collection.
     pub key: String,
-    /// Which state this is.
+    /// Its version.
     pub version: DocumentVersion,
     /// The content.
     pub body: JsonText,
@@ -49,7 +49,7 @@ pub struct StoredDocument {
 pub struct KeyRange<'a> {
     /// Only keys that begin with this.
     pub prefix: &'a str,
-    /// Only keys behind this one; empty for all.
+    /// Only keys after this one; empty for all.
     pub after: &'a str,
 }
 
@@ -62,17 +62,18 @@ impl<'a> KeyRange<'a> {
         Self { prefix, after: "" }
     }
 
-    /// Goes on behind `key`.
+    /// Continues after `key`.
     #[must_use]
     pub fn after(self, key: &'a str) -> Self {
         Self { after: key, ..self }
     }
 
-    /// The first text behind everything that begins with the prefix, if there is one.
+    /// The first text after everything that begins with the prefix, if there is one.
     pub(crate) fn end(&self) -> Option<String> {
         let mut end = self.prefix.to_owned();
         while let Some(last) = end.pop() {
-            // Scalar values and their UTF-8 bytes have the same order; surrogates are a hole in it.
+            // Scalar values and their UTF-8 bytes sort in the same order, except for the gap of the
+            // surrogates.
             let next = match last {
                 '\u{d7ff}' => Some('\u{e000}'),
                 other => char::from_u32(other as u32 + 1),

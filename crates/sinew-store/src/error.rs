@@ -1,4 +1,4 @@
-//! Why the store said no: what, where, and what to do next.
+//! Errors of the store: what, where, and what to do next.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use crate::{DocumentVersion, ExpectedVersion};
 
 /// An error of the store. Its text says what and where, [`StoreError::hint`] what to do next.
 ///
-/// A password is in none of them: places are written without it.
+/// None of them contains a password: addresses are shown without it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// The address of the store makes no sense.
+    /// The address of the store is invalid.
     #[error("`{shown}` is not the address of a store: {why}")]
     BadUrl {
         /// The address, as far as it may be shown.
@@ -18,35 +18,35 @@ pub enum StoreError {
         /// What is wrong with it.
         why: String,
     },
-    /// The database file is damaged, or is no database.
+    /// The database file is damaged, or not a database.
     #[error("the database {place} is damaged: {detail}")]
     Corrupt {
         /// Which database.
         place: String,
-        /// What the check said.
+        /// The result of the check.
         detail: String,
     },
-    /// A database that somebody else made.
+    /// A database of another program.
     #[error("{place} is a database of another program")]
     Foreign {
         /// Which database.
         place: String,
     },
-    /// The database, or the folder that must hold it, cannot be written.
+    /// The database or its folder cannot be written.
     #[error("the database {place} cannot be written: {detail}")]
     ReadOnly {
         /// Which database.
         place: String,
-        /// What the system said.
+        /// The system's error.
         detail: String,
     },
-    /// No room is left.
-    #[error("there is no room left for the database {place}")]
+    /// The disk is full.
+    #[error("the disk is full: no space is left for the database {place}")]
     Full {
         /// Which database.
         place: String,
     },
-    /// Others were writing for too long.
+    /// Other writers were busy for too long.
     #[error("the database {place} was busy with other writers for {waited:?}")]
     Locked {
         /// Which database.
@@ -65,15 +65,15 @@ pub enum StoreError {
     Unreachable {
         /// Which database.
         place: String,
-        /// What the network said.
+        /// The network's error.
         detail: String,
     },
-    /// The server answers, and refuses.
+    /// The server answers, but refuses.
     #[error("the database {place} refused: {detail}")]
     Refused {
         /// Which database.
         place: String,
-        /// What the server said.
+        /// The server's error.
         detail: String,
     },
     /// The connection broke between a change and its confirmation.
@@ -94,7 +94,7 @@ pub enum StoreError {
         /// The newest schema known here.
         known: u32,
     },
-    /// A migration that ran here was another one than the one of that number known now.
+    /// The migration of this number that ran here differs from the one known now.
     #[error("schema {version} of the database {place} is not the one that this sinew knows")]
     Altered {
         /// Which database.
@@ -102,16 +102,16 @@ pub enum StoreError {
         /// The migration.
         version: u32,
     },
-    /// Something is larger than it may be.
+    /// Something exceeds its limit.
     #[error("the {what} has {found} {unit}, at most {cap} are allowed")]
     TooLarge {
         /// What it is.
         what: &'static str,
         /// Its size.
         found: usize,
-        /// What is counted.
+        /// The unit.
         unit: &'static str,
-        /// The most that is allowed.
+        /// The limit.
         cap: usize,
     },
     /// A name that cannot be stored.
@@ -131,23 +131,23 @@ pub enum StoreError {
         key: String,
         /// What the writer expected.
         expected: ExpectedVersion,
-        /// What is there.
+        /// The actual version.
         found: Option<DocumentVersion>,
     },
-    /// Text that is no JSON, or JSON of another shape than the reader expected.
+    /// Text that is not JSON, or JSON of another shape than expected.
     #[error("a body is not the JSON that was expected: {detail}")]
     NotJson {
-        /// What the reader said, with line and column.
+        /// The parser's error, with line and column.
         detail: String,
     },
-    /// Anything else the database said.
+    /// Any other error of the database.
     #[error("the database {place} failed to {doing}: {detail}")]
     Failed {
         /// Which database.
         place: String,
-        /// What it was asked to do.
+        /// The operation.
         doing: &'static str,
-        /// What it said.
+        /// The error.
         detail: String,
     },
 }
@@ -160,15 +160,15 @@ impl StoreError {
                 "write `sqlite:<path>`, a plain path, or `postgres://user@host/database`"
             }
             Self::Corrupt { .. } => {
-                "nothing was changed; keep a copy of the file, then restore a backup or let sinew set it aside and begin a new one"
+                "nothing was changed; keep a copy of the file, then restore a backup or let sinew set it aside and start a new one"
             }
-            Self::Foreign { .. } => "name a file of its own for sinew",
+            Self::Foreign { .. } => "give sinew its own file",
             Self::ReadOnly { .. } => {
                 "make it writable for this user, or choose another place with SINEW_HOME or SINEW_DATABASE_URL"
             }
             Self::Full { .. } => "free some space and try again; nothing that was saved is lost",
             Self::Locked { .. } => {
-                "try again; if it stays, look for a sinew process that hangs or was suspended"
+                "try again; if it persists, look for a sinew process that hangs or was suspended"
             }
             Self::Moved { .. } => "open the store again; nothing was written to the old file",
             Self::Unreachable { .. } => {
@@ -182,7 +182,7 @@ impl StoreError {
             }
             Self::Newer { .. } => "update sinew; an older one must not write here",
             Self::Altered { .. } => "use the sinew that made this database, or a released one",
-            Self::Conflict { .. } => "read it again, and decide anew",
+            Self::Conflict { .. } => "read it again, then decide again",
             Self::TooLarge { .. } => "shorten it, or split it",
             Self::BadName { .. } | Self::NotJson { .. } | Self::Failed { .. } => return None,
         })

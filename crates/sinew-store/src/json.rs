@@ -1,4 +1,4 @@
-//! Text that is JSON, by construction.
+//! Text that is JSON by construction.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::StoreError;
 
-/// JSON as text, kept byte for byte.
+/// JSON as text, preserved byte for byte.
 ///
-/// The store never looks inside. Text instead of a tree, because a fold over a hundred thousand
-/// records wants to read each of them straight into its own type.
+/// The store never looks inside. It is text instead of a tree, because a fold over a hundred
+/// thousand records parses each of them straight into its own type.
 ///
 /// ```
 /// use sinew_store::JsonText;
@@ -32,7 +32,7 @@ impl JsonText {
         }
     }
 
-    /// Text that somebody else wrote, once it has proved to be JSON.
+    /// Text from elsewhere, if it is valid JSON.
     pub fn parse(text: impl Into<Box<str>>) -> Result<Self, StoreError> {
         let text = text.into();
         match serde_json::from_str::<IgnoredAny>(&text) {

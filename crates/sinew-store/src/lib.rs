@@ -1,12 +1,13 @@
 //! The store: what sinew remembers, in SQLite or PostgreSQL behind one address.
 //!
-//! Two things are kept, and a third to make them quick:
+//! It stores two things, and a third to make them fast:
 //!
-//! - **streams**, logs to which records are only added ([`NewStreamRecord`], [`RecordSeq`], [`StreamTail`]);
+//! - **streams**, logs to which records are only appended ([`NewStreamRecord`], [`RecordSeq`],
+//!   [`StreamTail`]);
 //! - **documents**, JSON by collection and key, changed by compare-and-set ([`ExpectedVersion`], [`DocumentVersion`]);
 //! - **snapshots** of a fold over a stream, a cache that only moves forwards ([`FoldSnapshot`]).
 //!
-//! Several changes become one with [`Store::transact`].
+//! [`Store::transact`] makes several changes in one transaction.
 //!
 //! ```
 //! use sinew_store::{
@@ -38,12 +39,12 @@
 //! # Ok::<(), sinew_store::StoreError>(())
 //! ```
 //!
-//! **Promises.** A change that was acknowledged is on disk. Records of a stream become visible in the
-//! order of their places, to every reader. Any number of processes may share a database; none of them
-//! sees half a transaction, and waiting is bounded. Both back ends pass one suite of tests.
+//! **Promises.** A change that was acknowledged is on disk. Records of a stream become visible in
+//! the order of their places, to every reader. Any number of processes may share a database; none
+//! of them sees half a transaction, and waiting is bounded. Both back ends pass one suite of tests.
 //!
 //! **Invariant:** this crate reads no clock, environment or home: time stamps come from the caller.
-//! **Left out on purpose:** the meaning of what it keeps; blobs; reading a damaged file.
+//! **Left out on purpose:** the meaning of what it stores; blobs; reading a damaged file.
 
 mod document;
 mod error;
@@ -73,9 +74,9 @@ pub use stream::{NewStreamRecord, RecordSeq, StreamRecord, StreamTail};
 
 use options::StoreAddress;
 
-/// Opens the store at an address, and brings its schema up to date.
+/// Opens the store at an address, and updates its schema.
 ///
-/// `sqlite:<path>` or a plain path is a file, made with mode 0600 where there is none;
+/// `sqlite:<path>` or a plain path is a file, created with mode 0600 if it does not exist;
 /// `postgres://…` is a database on a server.
 pub fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     match options::parse_address(url)? {

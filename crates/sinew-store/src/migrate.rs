@@ -1,13 +1,14 @@
 //! Migrations: forward only, numbered from 1, and never changed once released.
 //!
-//! Both back ends record what ran, with a checksum. What is left to do follows from that record alone.
+//! Both back ends record which migrations ran, with a checksum. What is left to do follows from
+//! that record alone.
 
 use sinew_skill::content_hash;
 
 use crate::StoreError;
 
-/// One step of the schema. Each runs in a transaction of its own, together with its entry in the
-/// record of migrations.
+/// One step of the schema. Each runs in its own transaction, together with its entry in the record
+/// of migrations.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SchemaMigration {
     pub(crate) version: u32,
@@ -15,7 +16,7 @@ pub(crate) struct SchemaMigration {
 }
 
 impl SchemaMigration {
-    /// The same on every system, whatever line ends a check-out produced.
+    /// The same on every system, regardless of the line ends of a check-out.
     pub(crate) fn checksum(&self) -> String {
         content_hash(self.sql.replace('\r', "").as_bytes())
     }

@@ -1,4 +1,4 @@
-//! What a transaction may do, and the bounds of it.
+//! What a transaction may do, and its limits.
 //!
 //! Every change goes through here, on both back ends, before a byte is written.
 
@@ -10,22 +10,22 @@ use crate::{
 /// One step of a transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreOp {
-    /// Adds records to a stream.
+    /// Appends records to a stream.
     Append {
-        /// The stream; it begins with its first record.
+        /// The stream; it is created with its first record.
         stream: String,
         /// The records, in order.
         records: Vec<NewStreamRecord>,
     },
-    /// Makes or replaces a document.
+    /// Creates or replaces a document.
     Put {
         /// The collection.
         collection: String,
         /// The document's key.
         key: String,
-        /// What must be there.
+        /// The expected state.
         expect: ExpectedVersion,
-        /// What will be there.
+        /// The new content.
         body: JsonText,
     },
     /// Removes a document.
@@ -34,17 +34,17 @@ pub enum StoreOp {
         collection: String,
         /// The document's key.
         key: String,
-        /// What must be there.
+        /// The expected state.
         expect: ExpectedVersion,
     },
-    /// Offers a snapshot; it is kept when it is newer, or made by other rules.
+    /// Offers a snapshot; it is stored if it is newer, or made by other rules.
     PutSnapshot {
         /// The fold's name.
         name: String,
         /// The state.
         snapshot: FoldSnapshot,
     },
-    /// Forgets a snapshot.
+    /// Drops a snapshot.
     DropSnapshot {
         /// The fold's name.
         name: String,
@@ -57,43 +57,44 @@ impl StoreOp {
         Self::Append { stream: stream.to_owned(), records: records.into() }
     }
 
-    /// A document that is made or replaced.
+    /// Creates or replaces a document.
     pub fn put(collection: &str, key: &str, expect: ExpectedVersion, body: JsonText) -> Self {
         Self::Put { collection: collection.to_owned(), key: key.to_owned(), expect, body }
     }
 
-    /// A document that is removed.
+    /// Removes a document.
     pub fn delete(collection: &str, key: &str, expect: ExpectedVersion) -> Self {
         Self::Delete { collection: collection.to_owned(), key: key.to_owned(), expect }
     }
 }
 
-/// What a step did.
+/// The result of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreOpResult {
-    /// The places of the records, in the order in which they were given.
+    /// The places of the records, in the given order.
     Appended(Vec<RecordSeq>),
     /// The document's new version.
     Put(DocumentVersion),
-    /// The document is gone.
+    /// The document was removed.
     Deleted,
-    /// What became of the snapshot.
+    /// The result for the snapshot.
     Snapshot(SnapshotWrite),
-    /// The snapshot is gone.
+    /// The snapshot was dropped.
     SnapshotDropped,
 }
 
-/// The largest body of a record or document. Records are a few hundred bytes; an imported memory or
-/// a proposal with files stays well below.
+/// The largest body of a record or document. Records have a few hundred bytes; an imported memory
+/// or a proposal with files stays well below.
 pub const MAX_BODY: usize = 4 << 20;
 
 /// The largest snapshot: a hundred times a full memory.
 pub const MAX_SNAPSHOT: usize = 64 << 20;
 
-/// The most bytes of one transaction: all of it is in memory, and others wait while it is written.
+/// The maximum size of one transaction: all of it is in memory, and other writers wait while it is
+/// written.
 pub const MAX_TRANSACTION_BYTES: usize = 128 << 20;
 
-/// The most steps of one transaction, each record counted.
+/// The maximum number of steps of one transaction, counting each record.
 pub const MAX_STEPS: usize = 100_000;
 
 /// The longest name of a stream, collection, kind, snapshot or tag.
@@ -102,17 +103,17 @@ pub const MAX_NAME: usize = 64;
 /// The longest id of a record.
 pub const MAX_ID: usize = 128;
 
-/// The longest key of a document. With its collection it must fit an index of PostgreSQL.
+/// The longest key of a document. With its collection it must fit into a PostgreSQL index.
 pub const MAX_KEY: usize = 1024;
 
-/// The most rows of one page.
+/// The maximum number of rows of one page.
 pub const MAX_PAGE: usize = 10_000;
 
-/// A page ends behind the row with which it reaches this size, so that memory stays bounded however
-/// large the bodies are.
+/// A page ends after the row that reaches this size, so that memory stays bounded however large the
+/// bodies are.
 pub const MAX_PAGE_BYTES: usize = 16 << 20;
 
-/// Refuses what no back end may be asked to do.
+/// Refuses transactions that no back end may run.
 pub(crate) fn check(ops: &[StoreOp]) -> Result<(), StoreError> {
     let mut steps = 0;
     let mut bytes = 0;
@@ -162,7 +163,7 @@ fn check_text(what: &'static str, text: &str, cap: usize) -> Result<(), StoreErr
         return Err(StoreError::BadName { what, why: "it is empty" });
     }
     if text.chars().any(char::is_control) {
-        return Err(StoreError::BadName { what, why: "it holds a control character" });
+        return Err(StoreError::BadName { what, why: "it contains a control character" });
     }
     Ok(())
 }
@@ -174,7 +175,7 @@ fn check_size(what: &'static str, found: usize, cap: usize) -> Result<(), StoreE
     Err(StoreError::TooLarge { what, found, unit: "bytes", cap })
 }
 
-/// Rows of one answer, within the bounds.
+/// The rows of one page, within the limits.
 #[derive(Debug)]
 pub(crate) struct StorePage<T> {
     rows: Vec<T>,
@@ -186,7 +187,7 @@ impl<T> StorePage<T> {
         Self { rows: Vec::new(), bytes: 0 }
     }
 
-    /// Adds a row, and says whether the page is full with it.
+    /// Adds a row, and returns whether the page is full.
     pub(crate) fn push(&mut self, row: T, bytes: usize) -> bool {
         self.rows.push(row);
         self.bytes += bytes;

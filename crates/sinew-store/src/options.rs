@@ -1,4 +1,4 @@
-//! How a store is opened: its address, how patient it is, and what becomes of a damaged file.
+//! How a store is opened: its address, how long it waits, and what happens to a damaged file.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,19 +10,19 @@ use crate::StoreError;
 pub struct StoreOptions {
     /// How long a call waits for other writers before it gives up with [`StoreError::Locked`].
     pub patience: Duration,
-    /// What becomes of a damaged database file.
+    /// What happens to a damaged database file.
     pub on_corrupt: CorruptionPolicy,
 }
 
 impl Default for StoreOptions {
-    /// Half a minute of patience, ten thousand commits of others: whoever waits longer waits for
-    /// something that hangs.
+    /// Half a minute, enough for ten thousand commits of others: a longer wait means that something
+    /// hangs.
     fn default() -> Self {
         Self { patience: Duration::from_secs(30), on_corrupt: CorruptionPolicy::Refuse }
     }
 }
 
-/// What becomes of a damaged database file.
+/// What happens to a damaged database file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum CorruptionPolicy {
     /// It is an error, and the file stays as it is.
@@ -30,7 +30,7 @@ pub enum CorruptionPolicy {
     Refuse,
     /// It is renamed to `<file>.corrupt-<stamp>`, and an empty database takes its place.
     ///
-    /// The whole file is read to find out, so this is for callers that were told
+    /// Finding out takes a read of the whole file, so this is for callers that got
     /// [`StoreError::Corrupt`] before.
     SetAside {
         /// The time in UTC, for the name.
@@ -38,14 +38,14 @@ pub enum CorruptionPolicy {
     },
 }
 
-/// What an address names.
+/// What an address refers to.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum StoreAddress<'u> {
     File(PathBuf),
     Server(&'u str),
 }
 
-/// Reads an address: `sqlite:<path>`, `postgres://…`, or a plain path.
+/// Parses an address: `sqlite:<path>`, `postgres://…`, or a plain path.
 pub(crate) fn parse_address(url: &str) -> Result<StoreAddress<'_>, StoreError> {
     let bad = |shown: &str, why: &str| {
         Err(StoreError::BadUrl { shown: shown.to_owned(), why: why.to_owned() })
@@ -61,10 +61,10 @@ pub(crate) fn parse_address(url: &str) -> Result<StoreAddress<'_>, StoreError> {
     }
     match url.split_once("://") {
         Some(("postgres" | "postgresql", _)) => Ok(StoreAddress::Server(url)),
-        // What follows may hold a password.
+        // The rest may contain a password.
         Some((scheme, _)) => bad(&format!("{scheme}://…"), "the scheme is not known"),
         None if url.is_empty() => bad(url, "it is empty"),
-        None if url.contains('\0') => bad("…", "it holds a NUL byte"),
+        None if url.contains('\0') => bad("…", "it contains a NUL byte"),
         None => Ok(StoreAddress::File(url.into())),
     }
 }

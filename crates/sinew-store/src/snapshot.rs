@@ -1,15 +1,16 @@
-//! Snapshots: what a fold over a stream came to, so that the next one need not start at the front.
+//! Snapshots: the state of a fold over a stream, so that the next fold need not start at the
+//! beginning.
 
 use crate::RecordSeq;
 
-/// The state of a fold, through a record of its stream.
+/// The state of a fold, up to a record of its stream.
 ///
-/// It is a cache: whoever finds that it disagrees with the stream drops it and folds again.
+/// It is a cache: if it disagrees with the stream, drop it and fold again.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FoldSnapshot {
-    /// The last record that is in it.
+    /// The last record that it includes.
     pub through: RecordSeq,
-    /// By which rules it was folded. A snapshot of other rules says nothing about this one.
+    /// The rules of the fold. A snapshot made by other rules cannot be used.
     pub tag: String,
     /// The state, in the fold's own form.
     pub body: Vec<u8>,
@@ -21,11 +22,11 @@ impl std::fmt::Debug for FoldSnapshot {
     }
 }
 
-/// What became of a snapshot that was offered.
+/// The result of storing a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SnapshotWrite {
-    /// It is the snapshot now.
+    /// It was stored.
     New,
-    /// One by the same rules that reaches as far, or further, is there already.
+    /// There is already one by the same rules that reaches as far, or further.
     Old,
 }

@@ -1,4 +1,4 @@
-//! The trait: what every back end does, and what follows from it.
+//! The trait that every back end implements, and methods built on it.
 
 use std::fmt;
 
@@ -9,23 +9,23 @@ use crate::{
 
 /// A database of streams, documents and snapshots.
 ///
-/// Calls block until they are done, a change until it is safe on disk: asynchronous callers use
+/// Calls block until they are done, a change until it is on disk: asynchronous callers use
 /// `spawn_blocking`. One store serves any number of threads, and any number of processes may have
 /// the same database open.
 pub trait Store: fmt::Debug + Send + Sync {
     /// Where the data is.
     fn location(&self) -> &StoreLocation;
 
-    /// Does all the steps, in order, or none of them.
+    /// Applies all steps in order, or none of them.
     ///
-    /// A step sees what the steps before it did. The answer has one entry for each step.
+    /// A step sees the effects of the steps before it. The answer has one entry for each step.
     fn transact(&self, ops: &[StoreOp]) -> Result<Vec<StoreOpResult>, StoreError>;
 
     /// The records of a stream after a place, at most `limit`.
     ///
-    /// A page can be shorter than asked for (see [`MAX_PAGE`](crate::MAX_PAGE) and
+    /// A page can be shorter than requested (see [`MAX_PAGE`](crate::MAX_PAGE) and
     /// [`MAX_PAGE_BYTES`](crate::MAX_PAGE_BYTES)); only an empty one is the end.
-    /// [`StreamTail`](crate::StreamTail) turns the pages.
+    /// [`StreamTail`](crate::StreamTail) reads all pages.
     fn read(
         &self,
         stream: &str,
@@ -33,7 +33,7 @@ pub trait Store: fmt::Debug + Send + Sync {
         limit: usize,
     ) -> Result<Vec<StreamRecord>, StoreError>;
 
-    /// How many records a stream has, which is also the place of its last one.
+    /// The number of records in a stream, which is also the place of its last one.
     fn len(&self, stream: &str) -> Result<u64, StoreError>;
 
     /// A document.
@@ -41,7 +41,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Documents of a collection in the order of their keys, at most `limit`.
     ///
-    /// A page can be shorter than asked for, as in [`Store::read`]; only an empty one is the end.
+    /// A page can be shorter than requested, as in [`Store::read`]; only an empty one is the end.
     fn list(
         &self,
         collection: &str,
@@ -52,12 +52,12 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The snapshot of a fold.
     fn snapshot(&self, name: &str) -> Result<Option<FoldSnapshot>, StoreError>;
 
-    /// Looks at every page and every stream. Takes as long as reading all of it.
+    /// Checks every page and every stream. Takes as long as reading all of it.
     fn check(&self) -> Result<(), StoreError>;
 }
 
 impl dyn Store + '_ {
-    /// Adds records to a stream. A record whose id is there already keeps the place it has.
+    /// Appends records to a stream. A record whose id already exists keeps its place.
     pub fn append(
         &self,
         stream: &str,
@@ -69,7 +69,7 @@ impl dyn Store + '_ {
         }
     }
 
-    /// Makes or replaces a document.
+    /// Creates or replaces a document.
     pub fn put(
         &self,
         collection: &str,
@@ -83,7 +83,7 @@ impl dyn Store + '_ {
         }
     }
 
-    /// Removes a document. Where there is none and none was expected, nothing happens.
+    /// Removes a document. If there is none and none was expected, nothing happens.
     pub fn delete(
         &self,
         collection: &str,
@@ -93,24 +93,24 @@ impl dyn Store + '_ {
         self.transact(&[StoreOp::delete(collection, key, expect)]).map(drop)
     }
 
-    /// Keeps a snapshot, unless one by the same rules reaches as far already.
+    /// Stores a snapshot, unless there is one by the same rules that reaches as far.
     pub fn put_snapshot(
         &self,
         name: &str,
         snapshot: FoldSnapshot,
     ) -> Result<SnapshotWrite, StoreError> {
         match one(self.transact(&[StoreOp::PutSnapshot { name: name.to_owned(), snapshot }])?) {
-            Some(StoreOpResult::Snapshot(kept)) => Ok(kept),
+            Some(StoreOpResult::Snapshot(result)) => Ok(result),
             _ => Err(self.broken()),
         }
     }
 
-    /// Forgets a snapshot that disagrees with its stream.
+    /// Drops a snapshot that disagrees with its stream.
     pub fn drop_snapshot(&self, name: &str) -> Result<(), StoreError> {
         self.transact(&[StoreOp::DropSnapshot { name: name.to_owned() }]).map(drop)
     }
 
-    /// A back end that answers something else than it was asked: a bug, reported instead of a panic.
+    /// A back end whose answer does not match the request: a bug, reported instead of a panic.
     fn broken(&self) -> StoreError {
         StoreError::Failed {
             place: self.location().shown.clone(),

@@ -1,4 +1,4 @@
-//! Streams: logs by name, to which records are only ever added.
+//! Streams: named logs to which records are only ever appended.
 
 use std::vec;
 
@@ -21,14 +21,14 @@ impl RecordSeq {
     pub const START: Self = Self(0);
 }
 
-/// A record that is to be added.
+/// A record to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewStreamRecord {
-    /// Its name within the stream. Adding it again changes nothing, so a retry is safe.
+    /// Its id within the stream. Appending it again changes nothing, so a retry is safe.
     pub id: String,
-    /// Milliseconds since 1970 in UTC, as the caller saw them. Stored, never compared.
+    /// Milliseconds since 1970 in UTC, as the caller gave them. Stored, never compared.
     pub ts: i64,
-    /// What the body is.
+    /// The kind of the body.
     pub kind: String,
     /// The content.
     pub body: JsonText,
@@ -39,11 +39,11 @@ pub struct NewStreamRecord {
 pub struct StreamRecord {
     /// Its place in the stream.
     pub seq: RecordSeq,
-    /// Its name within the stream.
+    /// Its id within the stream.
     pub id: String,
-    /// Milliseconds since 1970 in UTC, as the writer saw them.
+    /// Milliseconds since 1970 in UTC, as the writer gave them.
     pub ts: i64,
-    /// What the body is.
+    /// The kind of the body.
     pub kind: String,
     /// The content.
     pub body: JsonText,
@@ -51,7 +51,7 @@ pub struct StreamRecord {
 
 /// All records after a place, read page by page.
 ///
-/// It ends where the stream ended when its last page was read; after an error it ends too.
+/// It ends where the stream ended when the last page was read, or after an error.
 #[derive(Debug)]
 pub struct StreamTail<'s> {
     store: &'s dyn Store,
@@ -61,7 +61,8 @@ pub struct StreamTail<'s> {
     over: bool,
 }
 
-/// Records per page of a [`StreamTail`]: enough to make a query's own cost vanish, little enough memory.
+/// Records per page of a [`StreamTail`]: enough to make a query's fixed cost negligible, few enough
+/// for memory.
 const TAIL_PAGE: usize = 2_000;
 
 impl<'s> StreamTail<'s> {

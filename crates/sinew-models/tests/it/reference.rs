@@ -1,4 +1,4 @@
-//! The models give the vectors that the training code gives.
+//! The models give the same vectors as the training code.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The evaluation sets, for the programs beside this folder.
+//! The evaluation sets, for the programs in this folder.
 #![allow(dead_code, reason = "each program uses a part")]
 
 mod remembering;
@@ -18,7 +18,7 @@ pub(crate) fn data() -> PathBuf {
     std::env::var_os("SINEW_SHARED").map_or_else(beside, PathBuf::from).join("data")
 }
 
-/// Where vectors are kept between runs.
+/// Where vectors are cached between runs.
 pub(crate) fn cache() -> PathBuf {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/route-cache"));
     std::fs::create_dir_all(&folder).expect("a writable target folder");
@@ -79,7 +79,7 @@ pub(crate) fn validation() -> Set {
     Set { name: "validation", documents, questions }
 }
 
-/// Messages that need no skill: every fifth is kept for testing, the others are for fitting.
+/// Messages that need no skill: every fifth is reserved for testing, the others are for fitting.
 pub(crate) fn none_messages(test: bool) -> Vec<EvalQuestion> {
     text(&data().join("routing/train-none.jsonl"))
         .lines()
@@ -107,7 +107,7 @@ pub(crate) fn trigger() -> (Vec<RouteDocument>, Vec<TriggerRow>) {
     (documents, rows)
 }
 
-/// The models, with an encoder that remembers.
+/// The models, with a caching encoder.
 pub(crate) fn remembering() -> RouterModels {
     let models = models();
     match models.encoder.clone() {
@@ -128,7 +128,7 @@ pub(crate) fn models() -> RouterModels {
     }
 }
 
-/// An index with all vectors, kept between runs.
+/// An index with all vectors, cached between runs.
 #[allow(clippy::print_stderr, reason = "filling takes a minute; the program should not look dead")]
 pub(crate) fn index(name: &str, documents: &[RouteDocument], models: &RouterModels) -> RouteIndex {
     let encoder = models.encoder.as_deref();

@@ -1,11 +1,12 @@
-//! An embedder for programs and tests that ask about the same texts again and again.
+//! An embedder that caches its results, for programs and tests that embed the same texts
+//! repeatedly.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use sinew_route::{EmbedError, Embedder, TextSide};
 
-/// An embedder that remembers: the programs here ask about the same messages again and again.
+/// An embedder that caches its results.
 #[derive(Debug)]
 pub(crate) struct Remembering {
     inner: Arc<dyn Embedder>,

@@ -1,4 +1,4 @@
-//! What the probability of a match is computed from.
+//! The inputs for the probability of a match.
 
 /// The names of the features, in their order.
 pub const FEATURES: [&str; 8] =
@@ -15,10 +15,10 @@ impl MatchFeatures {
     }
 }
 
-/// A lead beyond this says no more: the second is far behind either way.
+/// A larger lead says no more: the second is far behind either way.
 const MAX_LEAD: f64 = 3.0;
 
-/// The evidence for one candidate, before it is squeezed into features.
+/// The evidence for one candidate, before it is turned into features.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct MatchEvidence {
     /// Its score divided by the sum of the weights: z units.

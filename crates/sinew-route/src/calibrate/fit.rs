@@ -1,22 +1,22 @@
-//! Fits a logistic model: Newton's method with a small pull to zero.
+//! Fits a logistic model: Newton's method with weak regularisation.
 
 use super::{FEATURES, LogisticModel, MatchFeatures};
 
 /// One labelled observation.
 #[derive(Debug, Clone, Copy)]
 pub struct CalibrationSample {
-    /// What was seen.
+    /// The observed features.
     pub features: MatchFeatures,
-    /// What was true.
+    /// Whether the candidate was right.
     pub right: bool,
-    /// What it counts.
+    /// Its weight.
     pub weight: f64,
 }
 
 const SIZE: usize = FEATURES.len() + 1;
 const ROUNDS: usize = 40;
 
-/// The logistic model that explains the samples best; `pull` keeps slopes small (0.01 is mild).
+/// The logistic model that best explains the samples; `pull` keeps slopes small (0.01 is mild).
 /// Features named in `without` get no slope.
 pub fn fit(samples: &[CalibrationSample], pull: f64, without: &[&str]) -> LogisticModel {
     let mut beta = [0.0; SIZE];
@@ -61,7 +61,7 @@ pub fn fit(samples: &[CalibrationSample], pull: f64, without: &[&str]) -> Logist
     LogisticModel { bias: round(beta[0]), slopes: beta[1..].iter().copied().map(round).collect() }
 }
 
-/// Solves a small system by elimination with pivots.
+/// Solves a small linear system by elimination with pivoting.
 fn solve(mut matrix: [[f64; SIZE]; SIZE], mut right: [f64; SIZE]) -> [f64; SIZE] {
     for column in 0..SIZE {
         let pivot = (column..SIZE)

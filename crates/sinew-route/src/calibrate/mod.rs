@@ -15,7 +15,7 @@ pub use fit::{CalibrationSample, fit};
 
 static EMBEDDED: &str = include_str!("../../data/calibration.json");
 
-/// What each signal counts in the sum.
+/// The weight of each signal in the sum.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SignalWeights {
     /// Words in fields.
@@ -27,7 +27,7 @@ pub struct SignalWeights {
     pub encoder: f64,
 }
 
-/// What a signal looks like for documents that have nothing to do with a message.
+/// The values of a signal for documents that are unrelated to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SignalBackground {
     /// Mean and deviation of the lexical score, as shares of the root of the message's word mass.
@@ -64,21 +64,21 @@ pub struct Calibration {
     pub model: String,
     /// The document template.
     pub template: u32,
-    /// What it was fitted on.
+    /// The data it was fitted on.
     pub data: String,
     /// When.
     pub date: String,
-    /// What each signal counts.
+    /// The weight of each signal.
     pub weights: SignalWeights,
-    /// What nothing looks like.
+    /// The values of unrelated documents.
     pub background: SignalBackground,
-    /// How sure we are that a candidate is the right one.
+    /// The probability that a candidate is the right one.
     pub right: LogisticModel,
-    /// How sure we are that any skill fits.
+    /// The probability that any skill fits.
     pub fit: LogisticModel,
 }
 
-/// All calibrations that are known.
+/// All known calibrations.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CalibrationSet {
     /// One per set of models.
@@ -86,7 +86,7 @@ pub struct CalibrationSet {
 }
 
 impl CalibrationSet {
-    /// What is inside the binary.
+    /// The calibrations in the binary.
     pub fn embedded() -> Self {
         serde_json::from_str(EMBEDDED).expect("data/calibration.json is tested")
     }
@@ -103,7 +103,7 @@ impl CalibrationSet {
             .find(|set| set.model == model && set.template == sinew_models::TEMPLATE_VERSION)
     }
 
-    /// The most similar set, for ranking with models that have none: with or without an encoder.
+    /// The most similar set, for ranking with uncalibrated models: with or without an encoder.
     pub(crate) fn nearest(&self, has_encoder: bool) -> Option<&Calibration> {
         self.sets.iter().find(|set| set.model.contains('+') == has_encoder).or(self.sets.first())
     }

@@ -31,13 +31,13 @@ pub struct EvalComparison {
     /// Its interval.
     #[serde(rename = "ndcg@10_95")]
     pub ndcg10_interval: ConfidenceInterval,
-    /// Questions that the second has first and the first has not.
+    /// Questions that only the second router got right at rank 1.
     pub won: usize,
-    /// The other way round.
+    /// Questions that only the first did.
     pub lost: usize,
 }
 
-/// Compares two runs question by question; questions in one only do not count.
+/// Compares two runs question by question; questions in only one of them do not count.
 pub fn compare(first: &[QuestionResult], second: &[QuestionResult]) -> EvalComparison {
     let others: HashMap<&str, &QuestionResult> =
         second.iter().map(|one| (one.id.as_str(), one)).collect();

@@ -1,4 +1,4 @@
-//! Reads evaluation data: our JSONL, the trigger shape of skill authors, skills as JSONL.
+//! Reads evaluation data: our JSONL, the trigger format of skill authors, skills as JSONL.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct UnreadableRow {
     pub message: String,
 }
 
-/// The good rows of a file, and the others.
+/// The valid rows of a file, and the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EvalRows<T> {
     /// Rows that could be read.
@@ -22,15 +22,15 @@ pub struct EvalRows<T> {
     pub bad: Vec<UnreadableRow>,
 }
 
-/// What a message wants.
+/// The expected answer to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExpectedMatch {
     /// One of some skills.
     Skill,
-    /// None: it must be abstained from.
+    /// None: the router must abstain.
     None,
-    /// Anything but some skills; another may fit or not.
+    /// Anything but certain skills; another may fit or not.
     AnyOther,
 }
 
@@ -39,20 +39,20 @@ pub enum ExpectedMatch {
 pub struct EvalQuestion {
     /// Its name in reports.
     pub id: String,
-    /// What the user said.
+    /// The user's message.
     pub query: String,
     /// Ids of the right skills; empty when no skill fits.
     pub expected: Vec<String>,
-    /// Ids that count as right too.
+    /// Ids that are also right.
     pub also: Vec<String>,
     /// Ids that must not be matched: those of should-not-trigger rows.
     pub never: Vec<String>,
-    /// What kind of message it is; `none` must be abstained from.
+    /// The kind of message; for `none` the router must abstain.
     pub kind: String,
 }
 
 impl EvalQuestion {
-    /// What it wants.
+    /// The expected answer.
     pub fn expected_match(&self) -> ExpectedMatch {
         if self.kind == "none" {
             ExpectedMatch::None
@@ -71,7 +71,7 @@ impl EvalQuestion {
     }
 }
 
-/// A row of either shape: ours, or a skill author's with `should_trigger`.
+/// A row in either format: ours, or a skill author's with `should_trigger`.
 #[derive(Deserialize)]
 struct EvalQuestionRow {
     #[serde(default)]
@@ -90,9 +90,9 @@ struct EvalQuestionRow {
 /// A message that should, or should not, trigger a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct TriggerRow {
-    /// What the user said.
+    /// The user's message.
     pub query: String,
-    /// The skill; absent in files that are about one.
+    /// The skill; absent in files about a single one.
     #[serde(default)]
     pub skill: String,
     /// Whether it should be chosen.
@@ -122,8 +122,8 @@ fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> 
     out
 }
 
-/// Reads messages with their right skills, or should-trigger rows that name theirs; JSONL, or one
-/// JSON array.
+/// Reads messages with their right skills, or should-trigger rows that name the skill; JSONL, or
+/// one JSON array.
 pub fn read_questions(text: &str) -> EvalRows<EvalQuestion> {
     let mut count = 0;
     read_rows(text, |line| {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::message::UserMessage;
 use crate::router::{RouteContext, Router, RouterConfig};
 
-/// Two skills whose descriptions find each other.
+/// Two skills whose descriptions match each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ConfusablePair {
     /// One, by name.
@@ -17,19 +17,19 @@ pub struct ConfusablePair {
     pub b: String,
     /// Its id.
     pub b_id: String,
-    /// How alike they are: 1 when each finds the other as well as itself.
+    /// How similar they are: 1 if each matches the other as well as itself.
     pub likeness: f64,
     /// Words they share, best first.
     pub shared: Vec<String>,
 }
 
-/// Neighbours that are looked at per skill.
+/// Neighbours examined per skill.
 const NEIGHBOURS: usize = 6;
 
-/// Pairs of skills at least this alike (0.8 is a good start), most alike first.
+/// Pairs of skills with at least this similarity (0.8 is a good start), most similar first.
 ///
-/// Each skill's description is routed as if a user had said it; a pair is as alike as the weaker of
-/// the two directions, measured against what each skill scores for itself.
+/// Each skill's description is routed as if a user had typed it; the similarity of a pair is the
+/// weaker of the two directions, relative to what each skill scores for itself.
 pub fn confusable_pairs(router: &Router, at_least: f64) -> Vec<ConfusablePair> {
     let wide = Router {
         config: RouterConfig { top: NEIGHBOURS, ..router.config.clone() },
@@ -41,7 +41,7 @@ pub fn confusable_pairs(router: &Router, at_least: f64) -> Vec<ConfusablePair> {
         .map(|at| {
             let text = index.description(at);
             let result = wide.route(&UserMessage::from_user(text), &RouteContext::default());
-            // Names do not count here: a description that names its own skill is no evidence.
+            // Names do not count here: a description that names its own skill is not evidence.
             let score = |one: &crate::result::SkillMatch| one.score - one.parts.name.value();
             let Some(own) = result.matches.iter().find(|one| one.id == index.id(at)).map(score)
             else {

@@ -1,7 +1,7 @@
-//! Evaluation: how good routing is, measured in the open.
+//! Evaluation: how good routing is.
 //!
 //! Rows that cannot be read are reported and the rest is evaluated. Every figure comes with a 95 %
-//! interval from a seeded bootstrap, so two runs of the same thing print the same numbers.
+//! interval from a seeded bootstrap, so two equal runs print the same numbers.
 
 mod compare;
 mod data;

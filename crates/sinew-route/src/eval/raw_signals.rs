@@ -1,4 +1,4 @@
-//! What fitting needs: raw signals and features of candidates.
+//! The data for fitting: raw signals and features of candidates.
 
 use crate::calibrate::MatchFeatures;
 use crate::message::UserMessage;
@@ -14,9 +14,9 @@ pub struct RawSignals {
     pub table: Vec<f32>,
     /// The encoder's cosine; empty without one.
     pub encoder: Vec<f32>,
-    /// What the words of the message weigh together.
+    /// The total weight of the message's words.
     pub mass: f32,
-    /// The share of that which stands in any document at all.
+    /// The share of that weight that occurs in any document.
     pub known: f32,
 }
 

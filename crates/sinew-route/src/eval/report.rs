@@ -1,4 +1,4 @@
-//! The figures, and how sure they are.
+//! The figures and their confidence intervals.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub struct RankingFigures {
 }
 
 impl RankingFigures {
-    /// The figures of some observations; those that want no skill do not count.
+    /// The figures of some results; those that expect no skill do not count.
     pub fn of<'a>(observed: impl IntoIterator<Item = &'a QuestionResult>) -> Self {
         let mut sum = Self::default();
         for one in observed.into_iter().filter(|one| one.wants == ExpectedMatch::Skill) {
@@ -64,18 +64,18 @@ impl RankingFigures {
     }
 }
 
-/// How well silence was kept.
+/// How well the router abstains.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct AbstentionFigures {
     /// The share of abstentions that were right.
     pub precision: f64,
-    /// The share of messages without a skill that were abstained from.
+    /// The share of messages without a skill for which the router abstained.
     pub recall: f64,
-    /// The share of messages with a skill that were abstained from.
+    /// The share of messages with a skill for which the router abstained.
     pub wrong_abstentions: f64,
 }
 
-/// Decisions by what was right.
+/// Decisions, by whether they were right.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct ConfusionMatrix {
     /// `match`, and the right one.
@@ -103,12 +103,12 @@ pub struct ConfusionMatrix {
 pub struct FalseMatchFigures {
     /// How many messages.
     pub messages: usize,
-    /// The share that matched it all the same.
+    /// The share that matched it anyway.
     pub false_matches: f64,
 }
 
 impl FalseMatchFigures {
-    /// `None` where there are no such messages.
+    /// `None` if there are no such messages.
     pub(super) fn of(observed: &[QuestionResult]) -> Option<Self> {
         let about = observed.iter().filter(|one| one.wants == ExpectedMatch::AnyOther);
         let (messages, stolen) = about.fold((0, 0), |(messages, stolen), one| {
@@ -142,24 +142,24 @@ pub struct RouteLatency {
     pub total: StageLatency,
 }
 
-/// A message whose right skill was not first, or that should have been left alone.
+/// A message whose right skill was not first, or for which the router should have abstained.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvalMiss {
     /// The question.
     pub id: String,
-    /// What the user said.
+    /// The user's message.
     pub query: String,
-    /// What was right.
+    /// The right skills.
     pub expected: Vec<String>,
-    /// Where it came, if anywhere.
+    /// The rank of the right skill, if any.
     pub rank: Option<usize>,
-    /// What was said.
+    /// The decision.
     pub decision: RouteDecision,
     /// Names of the first three.
     pub first: Vec<String>,
 }
 
-/// Everything that was measured.
+/// All measurements.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RouteEvalReport {
     /// Over all messages with a skill.
@@ -169,9 +169,9 @@ pub struct RouteEvalReport {
     pub by_kind: BTreeMap<String, RankingFigures>,
     /// 95 % intervals.
     pub intervals: BTreeMap<&'static str, ConfidenceInterval>,
-    /// How well silence was kept.
+    /// How well the router abstains.
     pub abstain: AbstentionFigures,
-    /// What was decided.
+    /// The decisions.
     pub decision: ConfusionMatrix,
     /// Messages that must not match some skill.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,14 +182,14 @@ pub struct RouteEvalReport {
     pub model: String,
     /// The calibration.
     pub calibration: String,
-    /// How many skills there were to choose from.
+    /// The number of skills to choose from.
     pub skills: usize,
     /// Rows that could not be read.
     pub problems: Vec<UnreadableRow>,
-    /// What went wrong, message by message.
+    /// The misses, message by message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub misses: Vec<EvalMiss>,
-    /// What came of each question, for comparing two runs.
+    /// The result of each question, for comparing two runs.
     pub questions: Vec<QuestionResult>,
 }
 

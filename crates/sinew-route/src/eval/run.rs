@@ -1,4 +1,4 @@
-//! Asks a router every question.
+//! Runs a router on every question.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +13,22 @@ use crate::message::UserMessage;
 use crate::result::{RouteDecision, RouteTiming};
 use crate::router::{RouteContext, Router, RouterConfig};
 
-/// What came of one question.
+/// The result of one question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct QuestionResult {
     /// The question's id.
     pub id: String,
     /// Its kind.
     pub kind: String,
-    /// What it wants.
+    /// The expected answer.
     pub wants: ExpectedMatch,
-    /// The place of the best right skill, if it is among the first hundred.
+    /// The rank of the best right skill, if it is among the first hundred.
     pub rank: Option<usize>,
     /// The share of expected skills among the first ten.
     pub recall10: f64,
-    /// What was decided.
+    /// The decision.
     pub decision: RouteDecision,
-    /// How many were offered.
+    /// How many skills were offered.
     pub offered: usize,
     /// Whether a skill was matched that must not be.
     pub stolen: bool,
@@ -42,7 +42,7 @@ pub struct QuestionResult {
 }
 
 impl QuestionResult {
-    /// 1 when the right skill is among the first `count`.
+    /// 1 if the right skill is among the first `count`.
     pub fn hit(&self, count: usize) -> f64 {
         f64::from(u8::from(self.rank.is_some_and(|rank| rank <= count)))
     }
@@ -53,19 +53,19 @@ impl QuestionResult {
     }
 }
 
-/// How to run.
+/// Options of an evaluation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RouteEvalOptions {
-    /// On all cores: faster, and latencies mean less.
+    /// Use all cores: faster, but latencies are less meaningful.
     pub parallel: bool,
-    /// Whether to list what went wrong.
+    /// Whether to list the misses.
     pub misses: bool,
 }
 
-/// Ranks that are looked at.
+/// The number of ranks that are examined.
 const DEEP: usize = 100;
 
-/// Asks every question.
+/// Runs every question.
 pub fn observe(router: &Router, questions: &[EvalQuestion], parallel: bool) -> Vec<QuestionResult> {
     let deep =
         Router { config: RouterConfig { top: DEEP, ..router.config.clone() }, ..router.clone() };
@@ -109,7 +109,7 @@ fn ask(
     }
 }
 
-/// Asks every question and sums up; `problems` are rows that could not be read.
+/// Runs every question and summarises; `problems` are rows that could not be read.
 pub fn evaluate(
     router: &Router,
     questions: &[EvalQuestion],
@@ -159,7 +159,7 @@ pub fn evaluate(
     }
 }
 
-/// Asks every question that has an answer with its answers taken away: what remains is wrong.
+/// Runs every question that has an answer without its right skills: any remaining match is wrong.
 pub fn near_misses(router: &Router, questions: &[EvalQuestion]) -> Vec<QuestionResult> {
     questions
         .par_iter()

@@ -1,4 +1,5 @@
-//! Does a skill's description trigger when it should, and does it steal from others?
+//! Whether a skill's description triggers when it should, and whether it takes messages from other
+//! skills.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -11,13 +12,13 @@ use crate::router::{RouteContext, Router, RouterConfig};
 /// One message tried on a skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TriggerTrial {
-    /// What the user said.
+    /// The user's message.
     pub query: String,
-    /// The skill it is about.
+    /// The skill under test.
     pub skill: String,
     /// Whether it should be chosen.
     pub should_trigger: bool,
-    /// Its place.
+    /// Its rank.
     pub rank: Option<usize>,
     /// Whether it was matched with confidence.
     pub matched: bool,
@@ -25,26 +26,26 @@ pub struct TriggerTrial {
     pub offered: bool,
     /// Its probability.
     pub probability: f64,
-    /// Who was first instead.
+    /// The skill that was first instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
 }
 
-/// What came of all trials.
+/// The result of all trials.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TriggerReport {
     /// The share of should-trigger messages with the skill first.
     #[serde(rename = "hit@1")]
     pub hit1: f64,
-    /// The share of should-trigger messages that got the skill offered.
+    /// The share of should-trigger messages for which the skill was offered.
     pub offered: f64,
     /// The share of should-not-trigger messages that matched the skill with confidence.
     pub false_matches: f64,
-    /// The share of should-not-trigger messages that got the skill offered.
+    /// The share of should-not-trigger messages for which the skill was offered.
     pub false_offers: f64,
-    /// Messages on either side.
+    /// The number of should-trigger messages.
     pub should: usize,
-    /// See above.
+    /// The number of should-not-trigger messages.
     pub should_not: usize,
     /// Every trial.
     pub trials: Vec<TriggerTrial>,

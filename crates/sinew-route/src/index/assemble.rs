@@ -1,4 +1,4 @@
-//! Puts documents, old and new, together into the bytes of an index.
+//! Assembles old and new documents into the bytes of an index.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,8 +12,8 @@ use crate::document::RouteDocument;
 use crate::lexical::{Bm25fParams, FIELD_COUNT, TermRarity};
 use crate::router_models::RouterModels;
 
-/// Documents that are read together share a dictionary, so that a batch should be large; but there
-/// should be one for each thread, and the last should not keep the others waiting.
+/// Documents in a batch share a dictionary, so a batch should be large; but each thread should have
+/// one, and the last should not keep the others waiting.
 const BATCH: std::ops::RangeInclusive<usize> = 64..=4_096;
 
 /// Where a document of the new index comes from.
@@ -23,16 +23,16 @@ enum DocumentOrigin<'a> {
     New(&'a PreparedDocument),
 }
 
-/// The words that an index is to know of the documents that it takes over.
+/// The words that an index has for the documents that it reuses.
 #[derive(Clone, Copy)]
 pub(super) enum WordScope<'a> {
     /// Every word.
     All,
-    /// These: enough for a message that has no others.
+    /// Only these: enough for a message without other words.
     Only(&'a [&'a str]),
 }
 
-/// Builds an index of documents, taking over from `old` what is unchanged.
+/// Builds an index of documents, reusing what is unchanged from `old`.
 pub(super) fn assemble(
     documents: &[RouteDocument],
     models: &RouterModels,
@@ -81,7 +81,7 @@ pub(super) fn assemble(
     (lay_out(documents, &origins, &terms, models, params), built)
 }
 
-/// Every term, and the terms of every document.
+/// All terms, and the terms of every document.
 struct ForwardIndex<'a> {
     names: Vec<&'a str>,
     forward: Vec<Vec<TermCounts>>,
@@ -97,7 +97,7 @@ impl<'a> ForwardIndex<'a> {
         let mut forward: Vec<Vec<TermCounts>> = vec![Vec::new(); kept.len()];
         let mut names: Vec<&'a str> = Vec::new();
         if let Some(old) = old {
-            // Sorted terms come first and stay sorted: there is little left to sort.
+            // Sorted terms come first and stay sorted, so little is left to sort.
             names = take_over(old, kept, words, &mut forward);
         }
         let mut numbers: HashMap<&'a str, u32> = HashMap::new();
@@ -126,14 +126,15 @@ impl<'a> ForwardIndex<'a> {
     }
 }
 
-/// The terms of an old index that any kept document has; those documents' terms go to `forward`.
+/// The terms of an old index that any reused document has; those documents' terms are added to
+/// `forward`.
 fn take_over<'a>(
     old: &'a RouteIndex,
     kept: &[Option<usize>],
     words: WordScope<'_>,
     forward: &mut [Vec<TermCounts>],
 ) -> Vec<&'a str> {
-    // Old number → new ones, side by side: two documents may have the same content.
+    // Old number → new numbers, side by side: two documents may have the same content.
     let mut pairs: Vec<(usize, usize)> =
         kept.iter().enumerate().filter_map(|(at, kept)| Some(((*kept)?, at))).collect();
     pairs.sort_unstable();

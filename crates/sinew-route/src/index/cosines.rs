@@ -1,7 +1,7 @@
-//! How close a message's vector is to those of all documents.
+//! The cosines of a message's vector with those of all documents.
 //!
-//! Every document is looked at, so the answer is exact; blocks of documents are independent of each
-//! other, so it is the same on one thread and on many.
+//! Every document is compared, so the answer is exact; blocks of documents are independent of each
+//! other, so the result is the same on one thread and on many.
 
 use rayon::prelude::*;
 
@@ -9,13 +9,13 @@ use super::layout::IndexSection;
 use super::view::RouteIndex;
 use sinew_models::{KernelLevel, scan};
 
-/// Documents at a time: their sums stay in the first cache.
+/// Documents per block: their sums stay in the first-level cache.
 const BLOCK: usize = 512;
 
-/// Up to so many documents one core is done before others would have begun.
+/// Up to this many documents, one core is done before others would have started.
 const ONE_CORE: usize = 128 * 1024;
 
-/// A message's vector in signed bytes, and the scale that turns them back.
+/// A message's vector in signed bytes, and their scale.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageVector<'a> {
     pub(crate) bytes: &'a [i8],
@@ -30,7 +30,7 @@ pub(super) struct VectorRows<'a> {
 }
 
 impl RouteIndex {
-    /// The cosine of a message with the head or the body of every document, whichever is larger.
+    /// The larger cosine of a message with the head or the body of every document.
     pub(crate) fn static_cosines(
         &self,
         level: KernelLevel,
@@ -46,7 +46,7 @@ impl RouteIndex {
         larger(level, &rows, message, self.len())
     }
 
-    /// The cosine of a message with every document; without a vector it is 0.
+    /// The cosine of a message with every document; 0 for documents without a vector.
     pub(crate) fn encoder_cosines(
         &self,
         level: KernelLevel,
@@ -87,7 +87,7 @@ pub(super) fn larger(
     out
 }
 
-/// Raises `out` to the cosines of the documents from `start` on.
+/// Raises `out` to the cosines of the documents starting at `start`.
 fn raise(
     level: KernelLevel,
     rows: VectorRows<'_>,

@@ -11,7 +11,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The version of this layout and of everything that decides what is in it (word splitting,
+/// The version of this layout and of everything that determines its content (word splitting,
 /// stemming, fields). Raise it when an old file would give other answers than a new one.
 pub(crate) const VERSION: u64 = 2;
 
@@ -25,31 +25,31 @@ const ALIGN: usize = 64;
 pub(crate) enum IndexSection {
     /// JSON: models, parameters, counts.
     Meta,
-    /// Where the strings of documents start, six per document.
+    /// The offsets of the strings of documents, six per document.
     StringOffsets,
     /// Those strings.
     Strings,
     /// Words per field, five per document.
     Lengths,
-    /// Where terms start.
+    /// The offsets of terms.
     TermOffsets,
     /// Terms, sorted.
     Terms,
     /// Rarity per term.
     Idf,
-    /// Where the postings of a term start.
+    /// The offsets of a term's postings.
     PostingOffsets,
     /// Documents, ascending within a term.
     PostingDocuments,
-    /// Their weights.
+    /// The weights of postings.
     PostingImpacts,
-    /// Their counts per field.
+    /// The counts of postings per field.
     PostingCounts,
-    /// Static vectors of head and body.
+    /// Static vectors of heads.
     StaticHead,
     /// Scales of those.
     StaticHeadScales,
-    /// The same for bodies.
+    /// Static vectors of bodies.
     StaticBody,
     /// Scales of those.
     StaticBodyScales,
@@ -85,13 +85,13 @@ pub enum IndexError {
     Damaged(&'static str),
 }
 
-/// Bytes that an index can be used from without copying them: those of a mapped file.
+/// Bytes that an index can use without copying: those of a mapped file.
 pub type SharedBytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
 /// The bytes of an index, aligned so that numbers can be read in place.
 #[derive(Clone)]
 pub(crate) struct IndexBytes {
-    held: IndexStorage,
+    storage: IndexStorage,
     sections: Vec<Range<usize>>,
 }
 
@@ -118,7 +118,7 @@ impl IndexBytes {
         Self::check(IndexStorage::Own(Arc::new(words)), bytes.len())
     }
 
-    /// Uses bytes where they lie; those that lie askew are copied.
+    /// Uses bytes in place; unaligned ones are copied.
     pub(crate) fn open(bytes: SharedBytes) -> Result<Self, IndexError> {
         let plain: &[u8] = (*bytes).as_ref();
         if bytemuck::try_cast_slice::<u8, u64>(plain).is_err() {
@@ -128,8 +128,8 @@ impl IndexBytes {
         Self::check(IndexStorage::Shared(bytes), length)
     }
 
-    fn check(held: IndexStorage, length: usize) -> Result<Self, IndexError> {
-        let bytes = held.bytes();
+    fn check(storage: IndexStorage, length: usize) -> Result<Self, IndexError> {
+        let bytes = storage.bytes();
         if bytes.len() < HEADER + 16 * SECTIONS || !bytes.starts_with(MAGIC) {
             return Err(IndexError::NotAnIndex);
         }
@@ -155,7 +155,7 @@ impl IndexBytes {
                 _ => return Err(IndexError::Damaged("section outside the file")),
             }
         }
-        Ok(Self { held, sections })
+        Ok(Self { storage, sections })
     }
 
     /// Lays out sections, given in the order of [`IndexSection`].
@@ -179,12 +179,12 @@ impl IndexBytes {
         }
         let sum = checksum(&words[3..]);
         words[2] = sum.to_le();
-        Self { held: IndexStorage::Own(Arc::new(words)), sections }
+        Self { storage: IndexStorage::Own(Arc::new(words)), sections }
     }
 
-    /// The whole, as a file holds it.
+    /// The whole index, as a file contains it.
     pub(crate) fn as_bytes(&self) -> &[u8] {
-        self.held.bytes()
+        self.storage.bytes()
     }
 
     /// The raw bytes of a section.
@@ -192,7 +192,7 @@ impl IndexBytes {
         &self.as_bytes()[self.sections[section as usize].clone()]
     }
 
-    /// A section as numbers; one whose length does not divide is empty, and was refused on loading.
+    /// A section as numbers; one with a wrong length is empty, and was refused on loading.
     pub(crate) fn slice<T: bytemuck::AnyBitPattern>(&self, section: IndexSection) -> &[T] {
         bytemuck::try_cast_slice(self.raw(section)).unwrap_or(&[])
     }
@@ -204,7 +204,7 @@ impl std::fmt::Debug for IndexBytes {
     }
 }
 
-/// A sum over words that changes with any bit, at memory speed: it finds damage, not malice.
+/// A checksum that changes with any bit, at memory speed: it detects damage, not forgery.
 fn checksum(words: &[u64]) -> u64 {
     const PRIME: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut lanes = [1_u64, 2, 3, 4];
@@ -222,7 +222,7 @@ fn checksum(words: &[u64]) -> u64 {
     sum
 }
 
-/// Makes the checksum that of changed bytes, as no accident would.
+/// Updates the checksum for changed bytes, as only a forger would.
 #[cfg(test)]
 pub(super) fn seal(bytes: &mut [u8]) {
     let words =

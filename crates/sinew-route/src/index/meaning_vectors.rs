@@ -1,4 +1,4 @@
-//! Vectors of the static table in numbered places, for whoever keeps an index of their own.
+//! Static vectors at numbered positions, for callers with an index of their own.
 
 use std::sync::Arc;
 
@@ -9,9 +9,10 @@ use crate::message::{PreparedQuery, UserMessage};
 use sinew_models::KernelLevel;
 use sinew_models::StaticModel;
 
-/// What documents mean, each at a place that the caller chose, and how close a message is to them.
+/// The meaning of documents, each at a position that the caller chose, and how close a message is
+/// to them.
 ///
-/// Places can be set anew and cleared at any time; no place is read but the whole of them.
+/// Positions can be set again and cleared at any time; only the whole set can be queried.
 ///
 /// ```
 /// use sinew_route::{MeaningVectors, RouteDocument, RouterModels, UserMessage};
@@ -37,7 +38,7 @@ impl MeaningVectors {
         Self { table, level: KernelLevel::detect(), rows: Vec::new(), scales: Vec::new() }
     }
 
-    /// Puts a document at a place, instead of what was there. What counts is its head: name,
+    /// Stores a document at a position, replacing what was there. Only its head counts: name,
     /// description and triggers.
     pub fn set(&mut self, place: usize, document: &RouteDocument) {
         let dims = self.table.dims();
@@ -50,15 +51,15 @@ impl MeaningVectors {
         self.scales[place] = vector.scale;
     }
 
-    /// Empties a place.
+    /// Clears a position.
     pub fn clear(&mut self, place: usize) {
         if let Some(scale) = self.scales.get_mut(place) {
             *scale = 0.0;
         }
     }
 
-    /// The cosine of a message with what is at each place; 0 for an empty one, and for all of them
-    /// where no word of the message is one that the table knows.
+    /// The cosine of a message with each position; 0 for an empty one, and for all if the table
+    /// knows no word of the message.
     pub fn cosines(&self, message: &UserMessage<'_>) -> Vec<f32> {
         let parts = PreparedQuery::new(message, true).whole;
         let parts = parts.static_parts();

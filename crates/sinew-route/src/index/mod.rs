@@ -1,8 +1,8 @@
 //! The index: everything about a catalog that routing needs, in one block of bytes.
 //!
-//! The bytes are the file: what was built is what is written, and what is read is used in place.
-//! A document is known by (content hash, model id, template version); an equal one is taken over.
-//! Encoder vectors are filled in later and ride along.
+//! The bytes are the file: the built bytes are written, and read bytes are used in place. A
+//! document is identified by (content hash, model id, template version); an unchanged one is
+//! reused. Encoder vectors are filled in later and stored with the rest.
 
 mod assemble;
 mod cosines;
@@ -49,6 +49,6 @@ mod tests {
             let _ = router.route(&message, &RouteContext::default());
             let _ = router.updated(&documents);
         }
-        assert!(used > 100, "{used} were let in");
+        assert!(used > 100, "{used} were accepted");
     }
 }

@@ -9,10 +9,10 @@ use crate::text::words::{WordExtractor, raw_words};
 use sinew_models::StaticModel;
 use sinew_models::quantise;
 
-/// How often a term stands in each field of a document.
+/// How often a term occurs in each field of a document.
 pub(super) type TermCounts = (u32, [u8; FIELD_COUNT]);
 
-/// What the index keeps of one document.
+/// What the index stores of one document.
 pub(super) struct PreparedDocument {
     pub(super) lengths: [u32; FIELD_COUNT],
     /// Terms by their numbers in the batch, each once.
@@ -22,7 +22,7 @@ pub(super) struct PreparedDocument {
     pub(super) encoder_text: String,
 }
 
-/// Documents that were read together, with the terms that any of them has.
+/// Documents that were read together, with all their terms.
 #[derive(Default)]
 pub(super) struct DocumentBatch {
     pub(super) terms: Vec<Box<str>>,
@@ -56,7 +56,7 @@ impl ByteVector {
     }
 }
 
-/// Terms and their numbers; raw words met before are not split and stemmed again.
+/// Terms and their numbers; raw words that were seen before are not split and stemmed again.
 #[derive(Default)]
 struct TermDictionary {
     languages: HashMap<Language, LanguageWords>,
@@ -65,15 +65,15 @@ struct TermDictionary {
     names: Vec<Box<str>>,
 }
 
-/// What was met of a language.
+/// The words of a language seen so far.
 struct LanguageWords {
     words: WordExtractor,
-    /// Raw words → where the numbers of their terms stand in `split`.
+    /// Raw words → the position of their terms' numbers in `split`.
     known: HashMap<Box<str>, (u32, u32)>,
 }
 
 impl TermDictionary {
-    /// Gives the numbers of the terms of each raw word of a text to `found`.
+    /// Calls `found` with the numbers of the terms of each raw word of a text.
     fn each(&mut self, text: &str, language: Language, mut found: impl FnMut(&[u32])) {
         let LanguageWords { words, known } = self.languages.entry(language).or_insert_with(|| {
             LanguageWords { words: WordExtractor::new(language), known: HashMap::new() }
@@ -109,11 +109,11 @@ fn number(numbers: &mut HashMap<Box<str>, u32>, names: &mut Vec<Box<str>>, term:
 struct DocumentReader<'a> {
     table: Option<&'a StaticModel>,
     dictionary: TermDictionary,
-    /// Term → its place among the words of the document in hand.
+    /// Term → its position among the words of the current document.
     place: Vec<u32>,
 }
 
-/// The place of a term that the document in hand does not have yet.
+/// The position of a term that the current document does not have yet.
 const NOWHERE: u32 = u32::MAX;
 
 impl DocumentReader<'_> {

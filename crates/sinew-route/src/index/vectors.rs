@@ -8,7 +8,7 @@ use super::prepare::ByteVector;
 use super::view::{RouteIndex, TextKind};
 use sinew_models::{EmbedError, Embedder, TextSide};
 
-/// Vectors that live beside the bytes until these are laid out anew.
+/// Vectors that are kept beside the bytes until these are laid out again.
 #[derive(Debug, Clone)]
 pub(super) struct EncoderVectors {
     present: Vec<u8>,
@@ -93,9 +93,10 @@ impl RouteIndex {
         self.present()[at] == 1
     }
 
-    /// Computes the encoder vectors of some documents; `progress` hears of each batch.
+    /// Computes the encoder vectors of some documents; `progress` is called after each batch.
     ///
-    /// Call it with parts of [`RouteIndex::pending`] and save in between: what is done stays done.
+    /// Call it with parts of [`RouteIndex::pending`] and save in between: finished vectors are not
+    /// computed again.
     pub fn fill(
         &mut self,
         encoder: &dyn Embedder,
@@ -140,12 +141,12 @@ impl RouteIndex {
         Ok(())
     }
 
-    /// The name of the model whose vectors the index holds.
+    /// The id of the model whose vectors the index has.
     pub fn encoder_id(&self) -> &str {
         &self.meta.encoder
     }
 
-    /// The name of the static table the index was made with.
+    /// The id of the static table the index was made with.
     pub fn table_id(&self) -> &str {
         &self.meta.table
     }

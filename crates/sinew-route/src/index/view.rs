@@ -1,4 +1,4 @@
-//! What can be asked of an index.
+//! The read access to an index.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,11 +14,11 @@ use crate::router_models::RouterModels;
 pub struct RouteIndex {
     bytes: IndexBytes,
     pub(super) meta: RouteIndexMeta,
-    /// Encoder vectors that were filled in since the bytes were laid out.
+    /// Encoder vectors that were filled in after the bytes were laid out.
     pub(super) filled: Option<EncoderVectors>,
 }
 
-/// What an index was made of.
+/// What an index was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct RouteIndexMeta {
     pub(super) documents: usize,
@@ -31,16 +31,16 @@ pub(super) struct RouteIndexMeta {
     pub(super) template: u32,
 }
 
-/// What building an index took.
+/// The work done to build an index.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct IndexBuildCounts {
-    /// Documents taken over unchanged.
+    /// Documents reused unchanged.
     pub kept: usize,
     /// Documents that were read and embedded.
     pub read: usize,
 }
 
-/// What tells whether a document is in an index already.
+/// Identifies a document, to see whether an index already has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DocumentKey<'a> {
     /// Its id.
@@ -63,7 +63,7 @@ pub(crate) enum TextKind {
     Encoder,
 }
 
-/// No count of an index reaches this; products of two such counts fit into a number.
+/// No count of an index reaches this, so the product of two such counts does not overflow.
 const MAX_SIZE: usize = 1 << 28;
 
 const TEXTS: usize = TextKind::Encoder as usize + 1;
@@ -82,7 +82,7 @@ impl RouteIndex {
         assemble(documents, models, Bm25fParams::default(), None, WordScope::All).0
     }
 
-    /// An index of documents that takes over from this one what is unchanged.
+    /// An index of documents that reuses what is unchanged from this one.
     pub fn update(
         &self,
         documents: &[RouteDocument],
@@ -91,8 +91,8 @@ impl RouteIndex {
         assemble(documents, models, Bm25fParams::default(), Some(self), WordScope::All)
     }
 
-    /// The same for messages that have no other words than these: of the documents that are taken
-    /// over, the index knows no others. Most of what an index is made of is words.
+    /// The same for messages that contain only these words: for reused documents, the index knows
+    /// no others. Most of an index is words.
     pub(crate) fn update_for(
         &self,
         documents: &[RouteDocument],
@@ -102,7 +102,7 @@ impl RouteIndex {
         assemble(documents, models, Bm25fParams::default(), Some(self), WordScope::Only(words)).0
     }
 
-    /// Every document by its names alone: enough for [`RouteIndex::update`] to take it over.
+    /// Every document with only its names: enough for [`RouteIndex::update`] to reuse it.
     pub fn document_outlines(&self) -> Vec<RouteDocument> {
         let outline = |at| RouteDocument {
             id: self.id(at).to_owned(),
@@ -114,7 +114,7 @@ impl RouteIndex {
         (0..self.len()).map(outline).collect()
     }
 
-    /// The same documents with other parameters: nothing is read again.
+    /// The same documents with other parameters, without reading them again.
     pub fn with_params(
         &self,
         documents: &[RouteDocument],
@@ -129,7 +129,7 @@ impl RouteIndex {
         Self::of(IndexBytes::load(bytes)?)
     }
 
-    /// An index from bytes that stay where they are, such as those of a mapped file.
+    /// An index over bytes that are used in place, such as those of a mapped file.
     pub fn open(bytes: SharedBytes) -> Result<Self, IndexError> {
         Self::of(IndexBytes::open(bytes)?)
     }
@@ -145,7 +145,7 @@ impl RouteIndex {
         Self { bytes, meta, filled: None }
     }
 
-    /// The bytes of a file that [`RouteIndex::load`] reads back, with all vectors filled in so far.
+    /// The bytes of a file that [`RouteIndex::load`] can read, with all vectors filled in so far.
     pub fn to_bytes(&self) -> Vec<u8> {
         match &self.filled {
             None => self.bytes.as_bytes().to_vec(),
@@ -153,7 +153,7 @@ impl RouteIndex {
         }
     }
 
-    /// Whether the index has what these models need, and this program's parameters.
+    /// Whether the index was made for these models and this program's parameters.
     pub fn fits(&self, models: &RouterModels) -> bool {
         (self.meta.table == models.table_id() || models.table.is_none())
             && (self.meta.encoder == models.encoder_id() || models.encoder.is_none())
@@ -161,7 +161,7 @@ impl RouteIndex {
             && self.meta.params == Bm25fParams::default()
     }
 
-    /// Whether the index holds exactly these documents, in this order.
+    /// Whether the index has exactly these documents, in this order.
     pub fn holds_exactly<'a>(&self, mut keys: impl Iterator<Item = DocumentKey<'a>>) -> bool {
         let same = (0..self.len()).all(|at| {
             keys.next().is_some_and(|key| {
@@ -171,8 +171,8 @@ impl RouteIndex {
         same && keys.next().is_none()
     }
 
-    /// Whether every look-up stays within its section. The checksum has found what was damaged; a
-    /// file that was made up must give wrong answers at worst.
+    /// Whether every look-up stays within its section. The checksum detects damage; a forged file
+    /// must give wrong answers at worst.
     fn is_consistent(&self) -> bool {
         let (n, t) = (self.meta.documents, self.meta.terms);
         if [n, t, self.meta.dims, self.meta.encoder_dims].iter().any(|&size| size > MAX_SIZE) {
@@ -205,12 +205,12 @@ impl RouteIndex {
             })
     }
 
-    /// How many documents it holds.
+    /// The number of documents.
     pub fn len(&self) -> usize {
         self.meta.documents
     }
 
-    /// Whether it holds none.
+    /// Whether there are no documents.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -222,7 +222,7 @@ impl RouteIndex {
     fn string(&self, offsets: IndexSection, strings: IndexSection, at: usize) -> &str {
         let offsets = self.slice::<u32>(offsets);
         let (start, end) = (offsets[at] as usize, offsets[at + 1] as usize);
-        // A file that was made up may hold anything; what is no text is nothing.
+        // A forged file may contain anything; invalid text counts as empty.
         std::str::from_utf8(&self.bytes.raw(strings)[start..end]).unwrap_or("")
     }
 

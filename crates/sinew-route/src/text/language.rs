@@ -48,7 +48,7 @@ impl Language {
         }
     }
 
-    /// The stemmer of a language that puts spaces between words.
+    /// The stemmer of a language with spaces between words.
     pub(crate) fn stemmer(self) -> Option<Algorithm> {
         Some(match self {
             Self::En => Algorithm::English,
@@ -69,8 +69,8 @@ impl Language {
     }
 }
 
-/// Function words that tell the languages in Latin script apart, sorted. Words shared by several are
-/// harmless: the language with most hits wins, English on a tie.
+/// Function words that distinguish the languages in Latin script, sorted. Words shared by several
+/// do no harm: the language with most hits wins, English on a tie.
 #[rustfmt::skip]
 const STOP: [(Language, &[&str]); 6] = [
     (Language::En, &["a", "all", "an", "and", "are", "as", "at", "be", "but", "by", "can", "do", "for", "from", "have", "how", "i", "if", "in", "into", "is", "it", "me", "my", "need", "not", "of", "on", "or", "our", "please", "so", "that", "the", "there", "this", "to", "want", "we", "what", "when", "with", "you", "your"]),
@@ -81,10 +81,10 @@ const STOP: [(Language, &[&str]); 6] = [
     (Language::It, &["al", "alla", "che", "come", "con", "cosa", "da", "dei", "del", "della", "delle", "di", "e", "gli", "ho", "i", "il", "in", "io", "la", "le", "lo", "ma", "mi", "mia", "miei", "mio", "nel", "nella", "non", "o", "per", "più", "puoi", "quando", "questa", "questo", "se", "senza", "sono", "sul", "sulla", "tu", "un", "una", "voglio", "vorrei", "è"]),
 ];
 
-/// A guess deserves this many stop words of the language.
+/// A guess needs this many stop words of the language.
 const ENOUGH_STOP_WORDS: usize = 2;
 
-/// A text with this many Cyrillic letters is taken for Russian.
+/// A text with this many Cyrillic letters counts as Russian.
 const ENOUGH_CYRILLIC: usize = 3;
 
 /// The language of a text.
@@ -136,7 +136,8 @@ fn by_stop_words(text: &str) -> Language {
     by_lexicon(&words)
 }
 
-/// A short text has too few stop words; the bridge lexicon may know its other words, and English not.
+/// A short text has too few stop words; its other words may be in the bridge lexicon and not in
+/// English.
 fn by_lexicon(words: &[String]) -> Language {
     let unknown: Vec<&String> =
         words.iter().filter(|word| word.len() > 2 && !is_english(word)).collect();
@@ -157,15 +158,15 @@ fn by_lexicon(words: &[String]) -> Language {
     if best.1 >= ENOUGH_STOP_WORDS { best.0 } else { Language::En }
 }
 
-/// Whether a word is one of English skills.
+/// Whether a word occurs in English skills.
 fn is_english(word: &str) -> bool {
     Language::En.is_stop(word)
         || crate::lexical::is_background(word)
         || crate::lexical::is_background(&Stemmer::create(Algorithm::English).stem(word))
 }
 
-/// Whether a text should be read through the bridge lexicon: three letters in ten are not ASCII, or
-/// some are and the stop words name a language.
+/// Whether to use the bridge lexicon for a text: three in ten letters are not ASCII, or some are
+/// not and the stop words indicate a language.
 pub(crate) fn is_foreign(text: &str) -> bool {
     let (mut letters, mut outside) = (0_usize, 0_usize);
     for c in text.chars().filter(|c| c.is_alphabetic()) {
@@ -179,7 +180,7 @@ pub(crate) fn is_foreign(text: &str) -> bool {
         || guess(text).stemmer().is_some_and(|a| !matches!(a, Algorithm::English))
 }
 
-/// Whether a character belongs to a script that puts no spaces between words.
+/// Whether a character belongs to a script without spaces between words.
 pub(crate) fn is_dense(c: char) -> bool {
     matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
         | '\u{f900}'..='\u{faff}' | '\u{ac00}'..='\u{d7af}')

@@ -10,7 +10,7 @@ use crate::sorted_table::SortedTable;
 static BLOB: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/lexicon.bin"));
 
 /// The English words for a normalised text in another language, in order, without repeats and
-/// without words that stand in the text already.
+/// without words that the text already contains.
 pub(crate) fn english(text: &str) -> Vec<&'static str> {
     english_from(text, guess(text))
 }
@@ -27,7 +27,7 @@ pub(crate) fn knows(language: Language, word: &str) -> bool {
             .is_some_and(|algorithm| has('~', &Stemmer::create(algorithm).stem(word)))
 }
 
-/// The same with the language known.
+/// The same for a known language.
 pub(crate) fn english_from(text: &str, language: Language) -> Vec<&'static str> {
     let table = SortedTable::new(BLOB);
     let Some(longest) = table.get_number(format!("{}#", language.code()).as_bytes()) else {

@@ -1,4 +1,5 @@
-//! Text preparation: words, stems, languages, the bridge lexicon, and what of a skill is read.
+//! Text preparation: words, stems, languages, the bridge lexicon, and which parts of a skill are
+//! read.
 
 pub(crate) mod language;
 pub(crate) mod lexicon;
@@ -12,7 +13,7 @@ use std::borrow::Cow;
 pub(crate) use sinew_models::text::{head, runs};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
-/// The text in the form all of routing works on (NFKC); most text is in it already.
+/// The text in the form that all of routing uses (NFKC); most text already has it.
 pub(crate) fn normalised(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
         return Cow::Borrowed(text);
@@ -20,14 +21,15 @@ pub(crate) fn normalised(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len());
     for (ascii, other) in runs(text) {
         out.push_str(ascii);
-        // A mark may join the letter before it; nothing joins an ASCII character behind it.
+        // A combining mark may join the letter before it; nothing joins a following ASCII
+        // character.
         let base = out.pop();
         out.extend(base.into_iter().chain(other.chars()).nfkc());
     }
     Cow::Owned(out)
 }
 
-/// The last part of a text of at most a length in bytes, cut where a character starts.
+/// The end of a text, at most `bytes` long, cut at a character boundary.
 pub(crate) fn tail(text: &str, bytes: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(start) {

@@ -7,7 +7,7 @@ const VERBS: [&str; 4] = ["use", "trigger", "activate", "invoke"];
 
 /// A description without the sentences that say what a skill is not for.
 ///
-/// When nothing else is left the description stays as it is: a skill must be found by something.
+/// If nothing else is left, the description stays as it is: a skill must be found by something.
 pub(crate) fn without_negatives(description: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut dropped = false;
@@ -42,7 +42,7 @@ fn is_negative(sentence: &str) -> bool {
     })
 }
 
-/// Sentences with what ends them; a full stop inside a word (`e.g`, `3.5`, `.md`) ends none.
+/// Sentences with their ends; a full stop inside a word (`e.g`, `3.5`, `.md`) does not end one.
 pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,9 +1,9 @@
-//! Tells what a person wrote from what a machine wrote: fenced code and pasted logs.
+//! Separates what a person wrote from what was pasted: fenced code and logs.
 
-/// Lines in a row that make a pasted log; fewer may be the user's own.
+/// Consecutive lines that make a pasted log; fewer may be the user's own.
 const LOG_RUN: usize = 3;
 
-/// A message's own words, and what was pasted into it.
+/// A message's own words, and the text pasted into it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct MessageSplit {
     pub(crate) prose: String,
@@ -47,8 +47,8 @@ fn inline(text: &str) -> MessageSplit {
     split
 }
 
-/// Marks runs of lines that look like a program's output; a single odd line inside a run, such as
-/// a wrapped message, belongs to it.
+/// Marks runs of lines that look like a program's output; a single odd line inside a run, such as a
+/// wrapped message, belongs to it.
 fn mark_logs(lines: &[&str], machine: &mut [bool]) {
     let looks: Vec<bool> = lines.iter().map(|line| is_log_line(line)).collect();
     let mut at = 0;
@@ -115,7 +115,7 @@ fn starts_with_time(line: &str) -> bool {
         && line[digits + 1..].bytes().next().is_some_and(|byte| byte.is_ascii_digit())
 }
 
-/// Digits and marks per character: prose has few.
+/// The share of digits and punctuation; prose has little of it.
 fn marks_share(line: &str) -> f32 {
     let (mut marks, mut all) = (0, 0);
     for c in line.chars().filter(|c| !c.is_whitespace()) {

@@ -1,11 +1,11 @@
-//! What of a Markdown body is read as language, and names as they are spoken.
+//! The natural-language part of a Markdown body, and names as separate words.
 
 use std::borrow::Cow;
 
-/// More of a body than this is never looked at.
+/// Only this much of a body is read.
 const MAX_BODY: usize = 40_000;
 
-/// The first words of a body: fenced code, comments, addresses, tables and marks removed.
+/// The first words of a body, without fenced code, comments, addresses, tables and markup.
 pub(crate) fn plain_body(body: &str, words: usize) -> String {
     let body = super::head(body, MAX_BODY);
     let mut out = String::new();
@@ -47,7 +47,7 @@ pub(crate) fn plain_body(body: &str, words: usize) -> String {
     out
 }
 
-/// The first words of a text whose words are one space apart.
+/// The first words of a text whose words are separated by single spaces.
 pub(crate) fn first_words(text: &str, words: usize) -> &str {
     let end = text.match_indices(' ').nth(words.saturating_sub(1)).map(|(at, _)| at);
     end.map_or(text, |end| &text[..end])

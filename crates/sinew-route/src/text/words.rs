@@ -1,4 +1,4 @@
-//! Search words: identifiers split with the whole kept, stems, bigrams where words are not spaced.
+//! Search words: parts of identifiers and the whole, stems, and bigrams where words are not spaced.
 
 use std::borrow::Cow;
 
@@ -104,14 +104,14 @@ fn spaced_end(text: &str) -> usize {
     text.len()
 }
 
-/// Makes search words; holds the stemmers so that a thousand documents share them.
+/// Extracts search words; it holds the stemmers so that a thousand documents share them.
 pub(crate) struct WordExtractor {
     english: Stemmer,
     other: Option<(Language, Stemmer)>,
 }
 
 impl WordExtractor {
-    /// Words of a text in a language: English stems, and the language's own beside them.
+    /// For texts in a language: English stems, plus the language's own.
     pub(crate) fn new(language: Language) -> Self {
         let other = match language {
             Language::En => None,
@@ -120,7 +120,7 @@ impl WordExtractor {
         Self { english: Stemmer::create(rust_stemmers::Algorithm::English), other }
     }
 
-    /// Gives every search word of a normalised text to `found`.
+    /// Calls `found` with every search word of a normalised text.
     pub(crate) fn each(&self, text: &str, mut found: impl FnMut(&str)) {
         for raw in raw_words(text) {
             self.of_raw(raw, &mut found);

@@ -1,4 +1,4 @@
-//! The evaluation library itself.
+//! Tests of the evaluation library.
 
 use sinew_route::RouteDocument;
 use sinew_route::eval::{

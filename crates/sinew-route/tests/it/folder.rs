@@ -23,7 +23,7 @@ fn a_model_from_a_folder_ranks_and_is_never_sure() {
     }
 }
 
-/// all-MiniLM-L6-v2 as published, where `SINEW_MINILM` names its folder.
+/// all-MiniLM-L6-v2 as published, if `SINEW_MINILM` names its folder.
 #[test]
 fn the_published_minilm_ranks() {
     let Some(folder) = std::env::var_os("SINEW_MINILM").map(PathBuf::from) else {

@@ -1,4 +1,4 @@
-//! The index file: taken over where nothing changed, refused where it is damaged.
+//! The index file: reused if nothing changed, refused if it is damaged.
 
 use std::sync::Arc;
 

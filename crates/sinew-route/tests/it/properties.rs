@@ -1,4 +1,4 @@
-//! What holds for any input.
+//! Properties that hold for any input.
 
 use proptest::prelude::*;
 use sinew_route::{
@@ -59,7 +59,7 @@ proptest! {
     }
 }
 
-/// Starting inputs of the fuzz target, and whatever it once broke, replayed.
+/// Replays the starting inputs of the fuzz target, and inputs that once broke it.
 #[test]
 fn every_seed_is_answered() {
     let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/route_message");

@@ -1,4 +1,4 @@
-//! Remote models: what is sent, what is read, and what happens when it goes wrong.
+//! Remote models: requests, answers, and failures.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use sinew_route::{
 
 use crate::support::{ask, corpus_skills, models, names, router_with};
 
-/// Answers as a server would, from a hash of each text, or fails.
+/// Answers like a server, from a hash of each text, or fails.
 #[derive(Debug)]
 struct Fake {
     dialect: EmbedDialect,

@@ -1,4 +1,4 @@
-//! The figures, over the shared data. Where that is absent the tests say so.
+//! The figures, over the shared data. If that is missing, the tests report it.
 
 use std::io::Read as _;
 use std::path::PathBuf;
@@ -28,7 +28,8 @@ fn data(path: &str) -> Option<String> {
     Some(text)
 }
 
-/// A router with all vectors; these are kept in the target folder, because a thousand of them take a minute.
+/// A router with all vectors; these are cached in the target folder, because a thousand of them
+/// take a minute.
 fn filled(name: &str, documents: &[RouteDocument], models: &RouterModels) -> Router {
     let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.idx"));
     let old = std::fs::read(&file).ok().and_then(|bytes| RouteIndex::load(&bytes).ok());
@@ -66,7 +67,7 @@ fn dev() -> Option<&'static Dev> {
 
 fn none_messages() -> Option<Vec<EvalQuestion>> {
     let text = data("routing/train-none.jsonl")?;
-    // Every fifth row was kept out of every fit.
+    // Every fifth row was excluded from every fit.
     let rows = text
         .lines()
         .step_by(5)

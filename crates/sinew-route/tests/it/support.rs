@@ -1,4 +1,4 @@
-//! Routers over small catalogs, and an encoder that remembers.
+//! Routers over small catalogs, and a caching encoder.
 
 #[path = "../../examples/common/remembering.rs"]
 mod remembering;
@@ -13,13 +13,13 @@ use sinew_route::{
 
 use remembering::Remembering;
 
-/// Says loudly that a test did not run.
+/// Reports that a test did not run.
 #[allow(clippy::print_stderr, reason = "a skipped test must be seen")]
 pub(crate) fn skipped(why: &str) {
     eprintln!("SKIPPED: {why}");
 }
 
-/// Whether the binary has both models; a test that needs them says so when it has not.
+/// Whether the binary has both models; a test that needs them reports if it has not.
 pub(crate) fn has_models() -> bool {
     let models = RouterModels::embedded();
     let has = models.table.is_some() && models.encoder.is_some();
@@ -43,7 +43,7 @@ pub(crate) fn models() -> RouterModels {
         .clone()
 }
 
-/// A router with every vector in place.
+/// A router with all vectors.
 pub(crate) fn router_with(
     documents: &[RouteDocument],
     models: RouterModels,
@@ -67,7 +67,7 @@ pub(crate) fn corpus_skills() -> Vec<RouteDocument> {
     read.rows
 }
 
-/// The router over the regression corpus, made once.
+/// The router over the regression corpus, built once.
 pub(crate) fn corpus_router() -> &'static Router {
     static ROUTER: OnceLock<Router> = OnceLock::new();
     ROUTER.get_or_init(|| router(&corpus_skills()))

@@ -1,8 +1,8 @@
 //! A transaction on the server.
 //!
-//! All locks are taken first and in one order, streams before the rest, so that two transactions never
-//! wait for each other. A stream's row is the lock of the stream; documents and snapshots, which may
-//! not be there yet, are locked by a number made from their names.
+//! All locks are taken first and in one order, streams before the rest, so that two transactions
+//! never wait for each other. A stream's row is the lock of the stream; documents and snapshots,
+//! which may not exist yet, are locked by a number derived from their names.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ use crate::{
     SnapshotWrite, StoreError, StoreOp, StoreOpResult,
 };
 
-/// Does the steps in order, or none of them.
+/// Applies all steps in order, or none of them.
 pub(super) async fn apply_ops(
     client: &mut Client,
     ops: &[StoreOp],
@@ -34,7 +34,7 @@ pub(super) async fn apply_ops(
         transaction.execute(&statement, &[&stream.id, &stream.head]).await?;
     }
     match transaction.commit().await.map_err(PostgresFault::from) {
-        // The server may have saved it before the line broke, so trying again is not ours to decide.
+        // The server may have saved it before the connection broke, so it must not be retried here.
         Err(fault) if fault.is_closed() => {
             Err(StoreError::Uncertain { place: place.to_owned() }.into())
         }
@@ -71,7 +71,8 @@ async fn lock_streams(
         .await?;
     let mut rows = transaction.query(&lock, &[&names]).await?;
     if rows.len() < names.len() {
-        // They begin here. Whoever begins the same one at the same time waits for this transaction.
+        // New streams are created here. A transaction that creates the same one at the same time
+        // waits for this one.
         let begin = transaction
             .prepare_cached(
                 "INSERT INTO sinew_streams (name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING",
@@ -111,7 +112,7 @@ async fn lock_names(transaction: &Transaction<'_>, ops: &[StoreOp]) -> Result<()
     Ok(())
 }
 
-/// A number for a name, the same in every sinew.
+/// A number for a name, the same in every version of sinew.
 fn number(name: &str) -> i64 {
     let digits = &content_hash(name.as_bytes())[..16];
     u64::from_str_radix(digits, 16).unwrap_or_default().cast_signed()
@@ -214,7 +215,7 @@ async fn put(
     Ok(DocumentVersion(row.get::<_, i64>(0).cast_unsigned()))
 }
 
-/// Refuses a change to a document that is not as expected.
+/// Refuses a change to a document that is not in the expected state.
 async fn check(
     transaction: &Transaction<'_>,
     collection: &str,
@@ -251,6 +252,6 @@ async fn put_snapshot(
         )
         .await?;
     let through = through.0.cast_signed();
-    let kept = transaction.execute(&statement, &[&name, &through, tag, body]).await?;
-    Ok(if kept == 1 { SnapshotWrite::New } else { SnapshotWrite::Old })
+    let updated = transaction.execute(&statement, &[&name, &through, tag, body]).await?;
+    Ok(if updated == 1 { SnapshotWrite::New } else { SnapshotWrite::Old })
 }

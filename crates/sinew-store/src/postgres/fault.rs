@@ -1,4 +1,4 @@
-//! What goes wrong on the way to the server, on it, and on the way back.
+//! Errors on the way to the server, on it, and on the way back.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -8,13 +8,13 @@ use tokio_postgres::error::SqlState;
 
 use crate::StoreError;
 
-/// An error of the server or the network, or one that is final already.
+/// An error of the server or the network, or a final error.
 #[derive(Debug)]
 pub(super) enum PostgresFault {
     Sql(tokio_postgres::Error),
     /// All connections were in use for too long.
     Crowded,
-    /// The server took too long over an answer.
+    /// The server took too long to answer.
     Overdue,
     /// There is no connection.
     Cut(&'static str),
@@ -49,11 +49,11 @@ impl From<PoolError> for PostgresFault {
 }
 
 impl PostgresFault {
-    /// Whether the connection is gone, so that another one may serve.
+    /// Whether the connection is gone, so that another one should be tried.
     pub(super) fn is_closed(&self) -> bool {
         match self {
             Self::Sql(error) => match error.code() {
-                // The server says goodbye before it closes.
+                // The server announces a shutdown before it closes the connection.
                 Some(code) => [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN].contains(code),
                 None => error.is_closed() || is_broken_pipe(error),
             },
@@ -61,7 +61,7 @@ impl PostgresFault {
         }
     }
 
-    /// What it means for whoever called.
+    /// The error for the caller.
     pub(super) fn explain(
         self,
         place: &str,
@@ -82,15 +82,15 @@ impl PostgresFault {
         };
         let detail = chain(&error);
         let Some(code) = error.code() else {
-            // The driver itself says when a password is wanted and none was given.
-            let said = error.to_string();
-            return if said == "authentication error" || said == "invalid configuration" {
+            // The driver itself reports a missing password.
+            let text = error.to_string();
+            return if text == "authentication error" || text == "invalid configuration" {
                 StoreError::Refused { place, detail }
             } else {
                 StoreError::Unreachable { place, detail }
             };
         };
-        // The first two characters are the class of the trouble.
+        // The first two characters are the class of the error.
         match code.code() {
             "55P03" | "40P01" => StoreError::Locked { place, waited: patience },
             "53100" => StoreError::Full { place },
@@ -110,7 +110,7 @@ fn is_broken_pipe(error: &tokio_postgres::Error) -> bool {
     error.source().and_then(|source| source.downcast_ref::<std::io::Error>()).is_some()
 }
 
-/// An error with its causes, each of which says a part.
+/// An error with its causes, each of which explains a part.
 fn chain(error: &tokio_postgres::Error) -> String {
     let mut text = match error.as_db_error() {
         Some(server) => return server.to_string(),

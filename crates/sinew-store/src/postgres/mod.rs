@@ -1,7 +1,7 @@
 //! PostgreSQL: one memory for a team.
 //!
-//! The driver is asynchronous and the store is not, so the store owns a small runtime. Callers wait on
-//! a plain channel, which they may do on any thread, also on one that belongs to another runtime.
+//! The driver is asynchronous and the store is not, so the store owns a small runtime. Callers wait
+//! on a plain channel, which is allowed on any thread, even one that belongs to another runtime.
 
 mod apply;
 mod fault;
@@ -25,11 +25,11 @@ use crate::{
 use fault::PostgresFault;
 use server::PostgresServer;
 
-/// How long a server may think, beyond the time that it waits for locks. Only one that hangs takes
-/// longer.
+/// How long a server may take to answer, in addition to the time it waits for locks. Only a server
+/// that hangs takes longer.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// Something that is done on a connection.
+/// An operation on a connection.
 type ConnectionFuture<'c, T> = Pin<Box<dyn Future<Output = Result<T, PostgresFault>> + Send + 'c>>;
 
 /// A store on a server.
@@ -37,7 +37,7 @@ pub(crate) struct PostgresStore {
     place: StoreLocation,
     pool: Pool,
     patience: Duration,
-    /// Always there; taken out to be shut down without waiting.
+    /// Always present, except while it is shut down without waiting.
     runtime: Option<Runtime>,
 }
 
@@ -71,8 +71,8 @@ impl PostgresStore {
         Ok(store)
     }
 
-    /// Runs something on a connection, and again on the next one while it turns out to be dead: after
-    /// a restart of the server all that were kept are.
+    /// Runs an operation on a connection, and again on the next one if the connection turns out to
+    /// be dead: after a restart of the server all pooled connections are.
     fn run<T: Send + 'static>(
         &self,
         work: impl for<'c> Fn(&'c mut Client) -> ConnectionFuture<'c, T> + Send + Sync + 'static,
@@ -83,7 +83,7 @@ impl PostgresStore {
             for _ in 0..session::CONNECTIONS {
                 let mut client = pool.get().await?;
                 match work(&mut client).await {
-                    // Taken out of the pool, so that nobody else gets it.
+                    // Taken out of the pool, so that no other call gets it.
                     Err(fault) if fault.is_closed() => drop(Client::take(client)),
                     answer => return answer,
                 }
@@ -103,7 +103,7 @@ impl PostgresStore {
         answer.recv().unwrap_or(Err(PostgresFault::Cut("the runtime ended")))
     }
 
-    /// Runs something that changes nothing.
+    /// Runs an operation that changes nothing.
     fn ask<T: Send + 'static>(
         &self,
         doing: &'static str,
@@ -146,7 +146,7 @@ impl Store for PostgresStore {
             Box::pin(async move { apply::apply_ops(client, &ops, &place).await })
         });
         answer.map_err(|fault| match fault {
-            // It may be on its way to the disk all the same.
+            // It may still be saved.
             PostgresFault::Overdue => StoreError::Uncertain { place: self.place.shown.clone() },
             fault => self.explain(fault, "save a change"),
         })

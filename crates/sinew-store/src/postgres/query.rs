@@ -1,4 +1,4 @@
-//! Questions to the server; none of them changes anything.
+//! Queries to the server; none of them changes anything.
 
 use deadpool_postgres::Client;
 use tokio_postgres::Row;
@@ -9,7 +9,7 @@ use crate::{
     DocumentVersion, FoldSnapshot, JsonText, KeyRange, RecordSeq, StoredDocument, StreamRecord,
 };
 
-/// PostgreSQL has no text with a NUL in it, and so nothing of such a name.
+/// PostgreSQL cannot store text with a NUL in it, so nothing has such a name.
 fn is_impossible(name: &str) -> bool {
     name.contains('\0')
 }
@@ -23,7 +23,7 @@ pub(super) async fn read(
     if is_impossible(stream) {
         return Ok(Vec::new());
     }
-    // A row belongs to the page while the rows before it leave room.
+    // A row belongs to the page if the rows before it leave room.
     let statement = client
         .prepare_cached(
             "SELECT seq, ts, id, kind, body FROM (
@@ -87,7 +87,7 @@ pub(super) async fn list(
     if is_impossible(collection) || is_impossible(keys.prefix) {
         return Ok(Vec::new());
     }
-    // No key has a NUL, so none lies between the text before it and the whole.
+    // No key contains a NUL, so no key is between the text before it and the whole.
     let after = keys.after.split('\0').next().unwrap_or_default();
     let statement = client
         .prepare_cached(
@@ -139,7 +139,7 @@ pub(super) async fn snapshot(
     }))
 }
 
-/// The first stream that is not whole, if any is not.
+/// The first incomplete stream, if there is one.
 pub(super) async fn first_defect(client: &Client) -> Result<Option<String>, PostgresFault> {
     let gap = client
         .query_opt(

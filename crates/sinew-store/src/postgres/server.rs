@@ -1,8 +1,9 @@
-//! Which server: the address, what of it may be shown, and whether the line is encrypted.
+//! The server: its address, the part of it that may be shown, and whether the connection is
+//! encrypted.
 //!
-//! A server on this machine is spoken to in the clear. To one elsewhere the line is encrypted and its
-//! certificate checked, unless the address says `sslmode=disable`; there is no mode that encrypts
-//! without checking, because that keeps nobody out.
+//! Connections to a server on this machine are not encrypted. Connections to other machines are
+//! encrypted and the certificate is checked, unless the address says `sslmode=disable`. There is no
+//! mode that encrypts without checking, because that would not stop an attacker.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -25,7 +26,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long sent bytes may stay unacknowledged before the connection counts as dead.
 const UNACKNOWLEDGED: Duration = Duration::from_secs(20);
 
-/// A server that was named.
+/// A server and how to connect to it.
 pub(super) struct PostgresServer {
     pub(super) config: Config,
     pub(super) tls: MakeRustlsConnect,
@@ -35,15 +36,15 @@ pub(super) struct PostgresServer {
 
 impl PostgresServer {
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
-        // Until it is understood, nothing of it is shown: a password may be anywhere.
+        // Nothing of an address that cannot be parsed is shown: a password may be anywhere in it.
         let bad = |why: String| StoreError::BadUrl { shown: "postgres://…".to_owned(), why };
         let (plain, encryption) = EncryptionParameters::take(url).map_err(bad)?;
-        let mut config: Config = plain.parse().map_err(|error| bad(said(&error)))?;
+        let mut config: Config = plain.parse().map_err(|error| bad(parse_problem(&error)))?;
         if config.get_hosts().is_empty() {
             return Err(bad("the host is missing".to_owned()));
         }
         let local = config.get_hosts().iter().all(is_local);
-        config.ssl_mode(match encryption.wanted {
+        config.ssl_mode(match encryption.required {
             Some(true) => SslMode::Require,
             Some(false) => SslMode::Disable,
             None if local => SslMode::Disable,
@@ -63,10 +64,10 @@ impl PostgresServer {
     }
 }
 
-/// What the address says about encryption, in words that the driver does not know.
+/// The encryption parameters of the address, which the driver does not know.
 #[derive(Debug, Default)]
 struct EncryptionParameters {
-    wanted: Option<bool>,
+    required: Option<bool>,
     authority: Option<String>,
 }
 
@@ -81,7 +82,7 @@ impl EncryptionParameters {
         for pair in query.split('&') {
             match pair.split_once('=') {
                 Some(("sslmode", mode)) => {
-                    encryption.wanted = match mode {
+                    encryption.required = match mode {
                         "disable" => Some(false),
                         "require" | "verify-ca" | "verify-full" => Some(true),
                         "allow" | "prefer" => None,
@@ -111,7 +112,7 @@ impl EncryptionParameters {
                     roots.add(certificate).map_err(|error| wrong(error.to_string()))?;
                 }
                 if roots.is_empty() {
-                    return Err(wrong("it holds no certificate".to_owned()));
+                    return Err(wrong("it contains no certificate".to_owned()));
                 }
             }
         }
@@ -125,7 +126,7 @@ impl EncryptionParameters {
     }
 }
 
-/// Undoes `%2F` and the like.
+/// Decodes `%2F` and the like.
 fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
@@ -154,12 +155,12 @@ fn shown(config: &Config) -> String {
     format!("postgres://{}/{}", hosts.join(","), config.get_dbname().unwrap_or_default())
 }
 
-/// What the driver says about an address, without the parts of it that it may quote.
-fn said(error: &tokio_postgres::Error) -> String {
+/// The driver's message about an address, without the parts of the address that it may quote.
+fn parse_problem(error: &tokio_postgres::Error) -> String {
     use std::error::Error as _;
     match error.source().map(ToString::to_string) {
         Some(why) if why.starts_with("invalid value for option") => why,
         Some(why) if why.starts_with("unknown option") => "it has an unknown option".to_owned(),
-        _ => "it cannot be understood".to_owned(),
+        _ => "it cannot be parsed".to_owned(),
     }
 }

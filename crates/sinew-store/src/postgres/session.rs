@@ -1,4 +1,4 @@
-//! Connections: settings that every one has, and the schema that they find.
+//! Connections: the settings of each, and the schema.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use super::server::PostgresServer;
 use crate::StoreError;
 use crate::migrate::{self, AppliedMigration, SchemaMigration};
 
-/// The schema, from the first version on.
+/// The schema, starting with the first version.
 const MIGRATIONS: &[SchemaMigration] = &[
     SchemaMigration { version: 1, sql: include_str!("001.sql") },
     SchemaMigration { version: 2, sql: include_str!("002.sql") },
 ];
 
-/// Connections of one store. A server's default is a hundred for everybody.
+/// Connections of one store. A server's default limit is a hundred for all clients.
 pub(super) const CONNECTIONS: usize = 8;
 
-/// How long a connection may sit in an open transaction before the server ends it: a process that
-/// was suspended in the middle must not hold up the whole team.
+/// How long a connection may stay in an open transaction before the server ends it: a process that
+/// was suspended must not block the whole team.
 const STALLED_MS: u32 = 60_000;
 
-/// Two processes must not migrate at once; this number is their appointment.
+/// Two processes must not migrate at once; they lock this number.
 const MIGRATION_LOCK: i64 = 0x7369_6e65_7701;
 
 pub(super) fn pool(server: &PostgresServer, patience: Duration) -> Result<Pool, PostgresFault> {
@@ -33,7 +33,7 @@ pub(super) fn pool(server: &PostgresServer, patience: Duration) -> Result<Pool, 
          SET default_transaction_isolation = 'read committed';
          SELECT set_config('synchronous_commit', 'on', false)
          WHERE current_setting('synchronous_commit') = 'off'",
-        // Zero would mean for ever, and the setting has no more bits.
+        // Zero would mean for ever, and the setting is a 32-bit number.
         patience.as_millis().clamp(1, i32::MAX as u128)
     );
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
@@ -52,18 +52,18 @@ pub(super) fn pool(server: &PostgresServer, patience: Duration) -> Result<Pool, 
         .map_err(|_| PostgresFault::Cut("there is no runtime"))
 }
 
-/// Brings the schema up to date.
+/// Updates the schema.
 pub(super) async fn migrate(client: &mut Client, place: &str) -> Result<(), PostgresFault> {
     let encoding: String =
         client.query_one("SELECT current_setting('server_encoding')", &[]).await?.get(0);
     if encoding != "UTF8" {
-        let detail = format!("its encoding is {encoding}, and UTF8 is needed");
+        let detail = format!("its encoding is {encoding}, but UTF8 is needed");
         return Err(StoreError::Refused { place: place.to_owned(), detail }.into());
     }
     run(client, place, MIGRATIONS).await
 }
 
-/// Runs what is missing, each step in a transaction of its own.
+/// Runs the missing migrations, each in its own transaction.
 async fn run(
     client: &mut Client,
     place: &str,
@@ -72,7 +72,7 @@ async fn run(
     while migrate::next(&applied(client).await?, known, place)?.is_some() {
         let transaction = client.transaction().await?;
         transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK]).await?;
-        // Another process may have been quicker.
+        // Another process may have been faster.
         let Some(migration) = migrate::next(&applied(&transaction).await?, known, place)? else {
             break;
         };
@@ -90,8 +90,8 @@ async fn run(
 
 /// The migrations that ran, in order; none in a new database.
 async fn applied(client: &impl GenericClient) -> Result<Vec<AppliedMigration>, PostgresFault> {
-    // A look at the table of tables: asking by name may be answered from a memory that another
-    // process has just outdated.
+    // This queries the table of tables: a query by name may be answered from a cache that another
+    // process has just made stale.
     let exists: bool = client
         .query_one(
             "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables

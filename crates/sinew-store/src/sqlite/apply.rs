@@ -1,4 +1,4 @@
-//! The steps of a transaction, done on a connection that has begun one.
+//! The steps of a transaction, applied on a connection that has begun one.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
@@ -9,7 +9,7 @@ use crate::{
     SnapshotWrite, StoreError, StoreOp, StoreOpResult,
 };
 
-/// Does the steps in order, and stops at the first that fails.
+/// Applies the steps in order, and stops at the first that fails.
 pub(super) fn apply_ops(
     connection: &Connection,
     ops: &[StoreOp],
@@ -72,7 +72,7 @@ fn append(
     Ok(seqs)
 }
 
-/// The number of a stream, which begins here if it is new.
+/// The number of a stream, which is created if it is new.
 fn stream_id(connection: &Connection, name: &str) -> Result<i64, SqliteFault> {
     let found = connection
         .prepare_cached("SELECT id FROM sinew_streams WHERE name = ?1")?
@@ -107,7 +107,7 @@ fn put(
     Ok(DocumentVersion(version.cast_unsigned()))
 }
 
-/// Refuses a change to a document that is not as expected.
+/// Refuses a change to a document that is not in the expected state.
 fn check(
     connection: &Connection,
     collection: &str,
@@ -132,7 +132,7 @@ fn put_snapshot(
     snapshot: &FoldSnapshot,
 ) -> Result<SnapshotWrite, SqliteFault> {
     let FoldSnapshot { through, tag, body } = snapshot;
-    let kept = connection
+    let updated = connection
         .prepare_cached(
             "INSERT INTO sinew_snapshots (name, through, tag, body) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (name)
@@ -140,5 +140,5 @@ fn put_snapshot(
              WHERE tag <> excluded.tag OR through < excluded.through",
         )?
         .execute((name, through.0.cast_signed(), tag, body))?;
-    Ok(if kept == 1 { SnapshotWrite::New } else { SnapshotWrite::Old })
+    Ok(if updated == 1 { SnapshotWrite::New } else { SnapshotWrite::Old })
 }

@@ -1,4 +1,5 @@
-//! The file and connections to it: made private, recognised as ours, and noticed when it is swapped.
+//! The database file and connections to it: created as private, recognised as ours, and checked for
+//! having been replaced.
 
 use std::fs;
 use std::hash::{BuildHasher as _, RandomState};
@@ -18,26 +19,26 @@ use crate::migrate::{self, AppliedMigration, SchemaMigration};
 /// "sinw": marks a database as sinew's, so that the file of another program is never written to.
 const APPLICATION_ID: i32 = 0x7369_6e77;
 
-/// The schema, from the first version on.
+/// The schema, starting with the first version.
 const MIGRATIONS: &[SchemaMigration] = &[
     SchemaMigration { version: 1, sql: include_str!("001.sql") },
     SchemaMigration { version: 2, sql: include_str!("002.sql") },
 ];
 
-/// Pages of the log that are moved into the database file, and so begun again. The first connection of
+/// The number of pages after which the log is moved into the database file. The first connection of
 /// a process reads the whole log, so a long one makes every command slow.
 const MAX_WAL_PAGES: u32 = 64;
 
 /// Statements that a connection keeps prepared: all there are.
 const PREPARED: usize = 32;
 
-/// Pages that a connection keeps, in KiB: what is asked for often is a few of them, the system keeps
-/// the others, and a server has several connections.
+/// The page cache of a connection, in KiB: a few pages are read often, the system caches the
+/// others, and a server has several connections.
 const PAGES_KIB: i64 = 512;
 
-/// One process must not open the file by other means while SQLite has it open: closing any handle
-/// drops all locks of the process. So the file is made under this lock, and never opened again.
-static MAKING: Mutex<()> = Mutex::new(());
+/// A process must not open the file by other means while SQLite has it open: closing any handle
+/// drops all locks of the process. So the file is created under this lock, and never opened again.
+static CREATION: Mutex<()> = Mutex::new(());
 
 /// A database file.
 #[derive(Debug, Clone)]
@@ -47,7 +48,7 @@ pub(crate) struct DatabaseFile {
     patience: Duration,
 }
 
-/// Which file it is, whatever its name. Windows lets nobody move a file that is open.
+/// The identity of the file, regardless of its name. On Windows an open file cannot be moved.
 #[cfg(unix)]
 type FileIdentity = (u64, u64);
 #[cfg(not(unix))]
@@ -65,7 +66,7 @@ fn identity(path: &Path) -> io::Result<FileIdentity> {
 }
 
 impl DatabaseFile {
-    /// Opens the file for writing, makes it where there is none, and brings it up to date.
+    /// Opens the file for writing, creates it if there is none, and updates its schema.
     pub(crate) fn open(path: &Path, patience: Duration) -> Result<(Self, Connection), StoreError> {
         make(path)?;
         let identity = identity(path).map_err(|error| refused(path, &error))?;
@@ -96,7 +97,8 @@ impl DatabaseFile {
     fn connect(&self) -> Result<Connection, SqliteFault> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(&self.path, flags)?;
-        // SQLite's own waiting backs off to a tenth of a second and is unfair; see `patiently`.
+        // SQLite's own waiting backs off to a tenth of a second and is unfair; see
+        // [`DatabaseFile::retry_while_busy`].
         connection.busy_timeout(Duration::ZERO)?;
         connection.set_prepared_statement_cache_capacity(PREPARED);
         connection.pragma_update(None, "trusted_schema", false)?;
@@ -104,9 +106,9 @@ impl DatabaseFile {
         Ok(connection)
     }
 
-    /// Refuses a database of somebody else.
+    /// Refuses a database of another program.
     fn recognise(&self, connection: &Connection) -> Result<(), SqliteFault> {
-        // In one transaction, because another process may be making the database at this moment.
+        // In one transaction, because another process may be creating the database at this moment.
         let look = connection.unchecked_transaction()?;
         let tables: u32 =
             look.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -125,13 +127,13 @@ impl DatabaseFile {
                 connection
                     .pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
             if mode != "wal" {
-                let detail = format!("the file system keeps it in {mode} mode, WAL is needed");
+                let detail = format!("the file system keeps it in {mode} mode, but WAL is needed");
                 let place = self.display_path();
                 return Err(StoreError::Failed { place, doing: "open", detail }.into());
             }
         }
         // Acknowledged means on disk, so each commit is flushed; on macOS, where a plain flush ends
-        // in the drive's own memory, fully.
+        // in the drive's own cache, with a full flush.
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "wal_autocheckpoint", MAX_WAL_PAGES)?;
         connection.pragma_update(None, "fullfsync", true)?;
@@ -139,17 +141,17 @@ impl DatabaseFile {
         Ok(())
     }
 
-    /// Runs what is missing, each step in a transaction of its own.
+    /// Runs the missing migrations, each in its own transaction.
     fn migrate(
         &self,
         connection: &mut Connection,
         known: &[SchemaMigration],
     ) -> Result<(), SqliteFault> {
-        // Most of the time there is nothing to do, and nobody should wait for a lock to learn that.
+        // Usually there is nothing to do, and finding that out should not need a lock.
         while migrate::next(&applied(connection)?, known, &self.display_path())?.is_some() {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            // Another process may have been quicker.
+            // Another process may have been faster.
             let Some(migration) =
                 migrate::next(&applied(&transaction)?, known, &self.display_path())?
             else {
@@ -166,9 +168,9 @@ impl DatabaseFile {
         Ok(())
     }
 
-    /// Tries again while other processes have the file, until patience ends.
+    /// Retries while other processes hold the file, until the patience is used up.
     ///
-    /// Pauses are short and random, so that nobody is passed over for long.
+    /// Pauses are short and random, so that no process waits for long.
     pub(crate) fn retry_while_busy<T>(
         &self,
         mut attempt: impl FnMut() -> Result<T, SqliteFault>,
@@ -188,8 +190,8 @@ impl DatabaseFile {
         self.patience
     }
 
-    /// An error if the name belongs to another file by now: what is written to the old one is lost
-    /// to everybody else.
+    /// An error if the name now belongs to another file: what is written to the old one is lost to
+    /// all other processes.
     pub(crate) fn check_unmoved(&self) -> Result<(), StoreError> {
         match identity(&self.path) {
             Ok(identity) if identity == self.identity => Ok(()),
@@ -197,7 +199,7 @@ impl DatabaseFile {
         }
     }
 
-    /// What a fault means for whoever called.
+    /// The error for the caller.
     pub(crate) fn explain(&self, fault: SqliteFault, doing: &'static str) -> StoreError {
         let place = self.display_path();
         if fault.is_busy() {
@@ -230,9 +232,9 @@ pub(crate) fn pause() -> Duration {
     Duration::from_micros(1_000 + RandomState::new().hash_one(()) % 3_000)
 }
 
-/// Makes an empty file that only its owner reads; its `-wal` and `-shm` take over the mode.
+/// Creates an empty file that only its owner can read; its `-wal` and `-shm` inherit the mode.
 fn make(path: &Path) -> Result<(), StoreError> {
-    let _making = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _making = CREATION.lock().unwrap_or_else(PoisonError::into_inner);
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
             return Err(StoreError::BadUrl {
@@ -243,7 +245,7 @@ fn make(path: &Path) -> Result<(), StoreError> {
         Ok(_) => return Ok(()),
         Err(_) => {}
     }
-    // `create_new` makes the folder too, and has no folder to make for a bare name.
+    // `create_new` also creates the folder, and cannot do that for a bare name.
     let rooted = Path::new(".").join(path);
     match private_files::create_new(&rooted, b"") {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(refused(path, &error)),

@@ -1,4 +1,4 @@
-//! A damaged file makes room for a new one, and is kept.
+//! A damaged file is set aside, and a new one takes its place.
 
 use std::ffi::OsString;
 use std::fs;
@@ -12,7 +12,7 @@ use super::connection::DatabaseFile;
 use super::query;
 use crate::StoreError;
 
-/// Sets a damaged file aside and returns its new path; leaves a sound one alone.
+/// Sets a damaged file aside and returns its new path; leaves an intact one alone.
 pub(super) fn set_aside_if_corrupt(
     path: &Path,
     stamp: &str,
@@ -21,8 +21,8 @@ pub(super) fn set_aside_if_corrupt(
     if !path.is_file() {
         return Ok(None);
     }
-    // Two processes that find the same damage: the second one must look again, or it would move the
-    // new file that the first one made.
+    // If two processes find the same damage, the second one must check again, or it would move the
+    // new file that the first one created.
     let failed = |error: std::io::Error| StoreError::ReadOnly {
         place: path.display().to_string(),
         detail: error.to_string(),
@@ -33,7 +33,7 @@ pub(super) fn set_aside_if_corrupt(
         Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => {}
         Err(other) => return Err(other),
     }
-    // The log first: left behind, it would be taken for the log of the new file.
+    // The log first: if it stayed, it would be used as the log of the new file.
     let log = beside(path, "-wal");
     if log.exists() {
         set_aside_corrupt(&log, stamp).map_err(failed)?;

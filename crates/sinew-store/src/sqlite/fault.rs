@@ -1,10 +1,10 @@
-//! What goes wrong inside a call, before it is known to which database it happened.
+//! Errors inside a call, before the database they belong to is known.
 
 use rusqlite::ErrorCode;
 
 use crate::StoreError;
 
-/// An error of SQLite, or one that is final already.
+/// An error of SQLite, or a final error.
 #[derive(Debug)]
 pub(crate) enum SqliteFault {
     Sql(rusqlite::Error),
@@ -24,7 +24,7 @@ impl From<StoreError> for SqliteFault {
 }
 
 impl SqliteFault {
-    /// Whether another process has the file just now, so that trying again makes sense.
+    /// Whether another process holds the file right now, so that a retry makes sense.
     pub(crate) fn is_busy(&self) -> bool {
         matches!(
             self.code(),

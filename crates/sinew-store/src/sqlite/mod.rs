@@ -1,8 +1,8 @@
 //! SQLite: one file, any number of processes.
 //!
 //! The file is in WAL mode, so readers never wait. All changes of a store go through one thread
-//! ([`writer`]), which commits what is waiting together: a flush to the disk is most of the price of
-//! a change, and a group pays it once.
+//! ([`writer`]), which commits waiting requests together: a flush to the disk is most of the cost
+//! of a change, and a group pays it once.
 
 mod apply;
 mod connection;
@@ -24,7 +24,7 @@ use connection::DatabaseFile;
 use fault::SqliteFault;
 use writer::WriterHandle;
 
-/// Connections that are kept for the next reader. More readers at once open their own.
+/// Idle connections kept for readers. More concurrent readers open their own.
 const IDLE_READERS: usize = 4;
 
 /// A store in a file.
@@ -51,7 +51,7 @@ impl SqliteStore {
         Ok(Self { place, file, readers: Mutex::new(Vec::new()), writer })
     }
 
-    /// Runs a query on a connection that only reads.
+    /// Runs a query on a read-only connection.
     fn query<T>(
         &self,
         doing: &'static str,

@@ -1,4 +1,4 @@
-//! Questions to the database; none of them changes anything.
+//! Queries to the database; none of them changes anything.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
@@ -8,7 +8,7 @@ use crate::{
     DocumentVersion, FoldSnapshot, JsonText, KeyRange, RecordSeq, StoredDocument, StreamRecord,
 };
 
-/// The bits of a place that number a record within its stream; see the schema.
+/// The bits of a place that hold the record's number within its stream; see the schema.
 const SEQ_BITS: i64 = 40;
 const SEQ_MASK: i64 = (1 << SEQ_BITS) - 1;
 
@@ -133,11 +133,11 @@ pub(super) fn snapshot(
     Ok(snapshot.optional()?)
 }
 
-/// The first thing that is wrong with the file, if anything is.
+/// The first problem of the file, if there is one.
 pub(super) fn first_defect(connection: &Connection) -> Result<Option<String>, SqliteFault> {
-    let said: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
-    if said != "ok" {
-        return Ok(Some(said));
+    let result: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+    if result != "ok" {
+        return Ok(Some(result));
     }
     let gap = connection
         .query_row(

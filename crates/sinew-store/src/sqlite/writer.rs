@@ -1,7 +1,7 @@
-//! The one thread that writes.
+//! The only thread that writes.
 //!
-//! It takes what is waiting, does all of it in one transaction, and answers when that is on disk. A
-//! request that fails is undone alone; the others of its group do not notice.
+//! It takes all waiting requests, applies them in one transaction, and answers when that is on
+//! disk. A request that fails is undone alone; the others of its group are not affected.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -15,10 +15,10 @@ use super::connection::{DatabaseFile, pause};
 use super::fault::SqliteFault;
 use crate::{StoreError, StoreOp, StoreOpResult};
 
-/// The most requests of one group: others wait no longer than these take.
+/// The maximum number of requests in one group, so that others do not wait too long.
 const MAX_GROUP: usize = 64;
 
-/// What a request comes to.
+/// The result of a request.
 type StoreWriteResult = Result<Vec<StoreOpResult>, StoreError>;
 
 #[derive(Debug)]
@@ -30,12 +30,12 @@ struct StoreWriteRequest {
 
 impl StoreWriteRequest {
     fn answer(self, answer: StoreWriteResult) {
-        // Whoever asked may be gone; the change stays.
+        // The caller may be gone; the change stays.
         let _ = self.reply.send(answer);
     }
 }
 
-/// A handle of the thread.
+/// A handle of the writing thread.
 #[derive(Debug)]
 pub(super) struct WriterHandle {
     file: DatabaseFile,
@@ -67,7 +67,7 @@ impl WriterHandle {
 }
 
 impl Drop for WriterHandle {
-    /// Waits for the thread, so that the last one to close the file leaves no log behind.
+    /// Waits for the thread, so that the last process to close the file leaves no log behind.
     fn drop(&mut self) {
         self.inbox = None;
         if let Some(thread) = self.thread.take() {
@@ -80,7 +80,7 @@ fn stopped(file: &DatabaseFile, detail: &str) -> StoreError {
     StoreError::Failed { place: file.display_path(), doing: "write", detail: detail.to_owned() }
 }
 
-/// Where the requests are worked off.
+/// The state of the thread that processes requests.
 struct WriterThread {
     file: DatabaseFile,
     connection: Connection,
@@ -107,7 +107,8 @@ impl WriterThread {
         }
     }
 
-    /// Takes what has come in, and waits for something where nothing has. Says whether to go on.
+    /// Collects the waiting requests, and waits for one if there is none. Returns whether to
+    /// continue.
     fn collect(&mut self) -> bool {
         if self.waiting.is_empty() {
             match self.requests.recv() {
@@ -118,7 +119,7 @@ impl WriterThread {
         loop {
             match self.requests.try_recv() {
                 Ok(request) => self.waiting.push_back(request),
-                // Those who asked before the end still get their answer.
+                // Requests sent before the end still get their answer.
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return true,
             }
         }
@@ -142,7 +143,7 @@ impl WriterThread {
         }
     }
 
-    /// Does what is waiting and answers, once for all of it.
+    /// Applies the waiting requests and answers them together.
     fn commit_group(&mut self) {
         let size = self.waiting.len().min(MAX_GROUP);
         let group: Vec<StoreWriteRequest> = self.waiting.drain(..size).collect();
@@ -170,8 +171,8 @@ impl WriterThread {
         }
     }
 
-    /// Does one request, or undoes it. A fault means that the whole transaction is gone, as after a
-    /// full disk.
+    /// Applies one request, or undoes it. A fault means that the whole transaction is gone, as
+    /// after a full disk.
     fn apply(&self, ops: &[StoreOp]) -> Result<StoreWriteResult, SqliteFault> {
         self.connection.execute_batch("SAVEPOINT request")?;
         match apply::apply_ops(&self.connection, ops) {
@@ -201,7 +202,7 @@ mod tests {
         vec![StoreOp::append("log", [record])]
     }
 
-    /// A file that may not grow is the same to SQLite as a disk without room.
+    /// To SQLite, a file that may not grow is the same as a full disk.
     #[test]
     fn a_full_disk_is_said_and_what_was_saved_stays() {
         let folder = tempfile::tempdir().unwrap();
@@ -219,7 +220,7 @@ mod tests {
         let place = path.display().to_string();
         assert_eq!(error, StoreError::Full { place });
         assert!(error.hint().unwrap().starts_with("free some space"));
-        // What needs no new page still goes through.
+        // A change that needs no new page still succeeds.
         assert_eq!(writer.write(append(0)).unwrap(), [StoreOpResult::Appended(vec![RecordSeq(1)])]);
         drop(writer);
 
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(
             next,
             [StoreOpResult::Appended(vec![RecordSeq(saved + 1)])],
-            "with room again it goes on"
+            "with free space it continues"
         );
     }
 }

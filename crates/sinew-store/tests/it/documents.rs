@@ -77,12 +77,12 @@ on_both! {
         assert!(store.list("none", KeyRange::ALL, 9).unwrap().is_empty());
     }
 
-    /// Sixteen writers add one, five hundred times in all; nothing is lost.
+    /// Sixteen writers add one, five hundred times in all; no update is lost.
     fn no_update_is_lost(world) {
         world.open().put("c", "n", ExpectedVersion::Absent, JsonText::of(&0).unwrap()).unwrap();
         thread::scope(|scope| {
             for writer in 0..16 {
-                // Some share a store, some have their own, as threads and processes do.
+                // Some share a store, some have their own, like threads and processes.
                 let shared = world.open();
                 scope.spawn(move || {
                     let mut done = 0;

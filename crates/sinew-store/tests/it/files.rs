@@ -1,4 +1,4 @@
-//! The SQLite file: private, recognised, and never the worse for what goes wrong around it.
+//! The SQLite file: private, recognised, and intact whatever goes wrong around it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -128,7 +128,8 @@ fn a_damaged_file_is_refused_and_kept() {
     }
 }
 
-/// Damage that opening does not meet is met by the check, wherever it is, and reading never panics.
+/// Damage that opening does not notice is found by the check, wherever it is, and reading never
+/// panics.
 #[test]
 fn no_page_can_be_damaged_unnoticed() {
     let sound = sound();
@@ -160,7 +161,7 @@ fn a_sound_file_is_not_set_aside() {
     assert_eq!(ids(&all(&*store, "log")), ["a"]);
 }
 
-/// The second one must not take the new file of the first for the damaged one.
+/// The second process must not mistake the new file of the first for the damaged one.
 #[test]
 fn two_who_set_aside_at_once_set_one_file_aside() {
     let world = World::sqlite();
@@ -211,7 +212,7 @@ fn what_cannot_be_a_file_is_said() {
     assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
 }
 
-/// The tests may run as root, whom no mode keeps out; the child is somebody else.
+/// The tests may run as root, which ignores file modes; the child runs as another user.
 #[test]
 #[ignore = "started by the test below"]
 #[cfg(unix)]
@@ -250,8 +251,8 @@ fn a_folder_that_cannot_be_written_is_said() {
         }
         match intruder.output() {
             Ok(output) => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                assert!(output.status.success(), "{with_a_database}: {said}");
+                let stderr = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{with_a_database}: {stderr}");
             }
             Err(error) => eprintln!("SKIPPED: the test cannot run as another user ({error})"),
         }
@@ -271,7 +272,7 @@ fn a_file_that_is_swapped_while_open_is_noticed() {
         let error = store.append("log", &[record("b")]).unwrap_err();
         assert!(matches!(error, StoreError::Moved { .. }), "{error}");
         assert!(matches!(store.len("log"), Err(StoreError::Moved { .. })));
-        // Now another file has the name; it makes no difference.
+        // Now another file has the name; that makes no difference.
         fs::write(world.file(), "").unwrap();
     }
     fs::rename(beside(&world, ".old"), world.file()).unwrap();
@@ -287,7 +288,7 @@ fn a_writer_that_does_not_let_go_is_said_and_readers_do_not_care() {
     let hasty = StoreOptions { patience: Duration::from_millis(30), ..StoreOptions::default() };
     let store = sinew_store::open(world.url(), &hasty).unwrap();
     assert_eq!(store.len("log").unwrap(), 1);
-    // Each waits its own time, not its own after everybody else's.
+    // Each waits its own time, not its own after all the others.
     thread::scope(|scope| {
         for number in 0..4 {
             let store = &store;
@@ -302,7 +303,7 @@ fn a_writer_that_does_not_let_go_is_said_and_readers_do_not_care() {
     assert_eq!(store.append("log", &[record("b")]).unwrap(), [RecordSeq(2)]);
 }
 
-/// Requests that wait together are saved together; one that is refused takes nobody with it.
+/// Requests that wait together are saved together; a refused one does not affect the others.
 #[test]
 fn a_request_that_is_refused_fails_alone() {
     let world = World::sqlite();
@@ -323,7 +324,7 @@ fn a_request_that_is_refused_fails_alone() {
                 assert_eq!(answer.is_err(), number % 3 == 0, "{number}: {answer:?}");
             });
         }
-        // Long enough for all of them to have asked, not that anything depends on it.
+        // Long enough for all requests to be sent, although nothing depends on it.
         thread::sleep(Duration::from_millis(100));
         other.execute_batch("ROLLBACK").unwrap();
     });
@@ -331,7 +332,7 @@ fn a_request_that_is_refused_fails_alone() {
     assert!(all(&*store, "log").iter().all(|record| record.id.parse::<u32>().unwrap() % 3 != 0));
 }
 
-/// Appends until the system refuses, then says how many were saved.
+/// Appends until the system refuses, then prints how many were saved.
 #[test]
 #[ignore = "started by the test below"]
 fn glutton() {
@@ -344,14 +345,14 @@ fn glutton() {
                 matches!(error, StoreError::Failed { .. } | StoreError::Full { .. }),
                 "{error}"
             );
-            // A refused change leaves a store that still answers.
+            // After a refused change the store still answers.
             assert_eq!(store.len("log").unwrap(), number);
             return;
         }
     }
 }
 
-/// A write that the system cuts short, at whatever byte it happens to.
+/// A write that the system cuts short, at any byte.
 #[test]
 #[cfg(unix)]
 fn a_short_write_loses_nothing_that_was_saved() {
@@ -366,8 +367,8 @@ fn a_short_write_loses_nothing_that_was_saved() {
         shell.arg(glutton.get_program()).args(glutton.get_args());
         shell.env("SINEW_CHILD_URL", world.url());
         let output = shell.output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{stderr}");
         let store = world.open();
         store.check().unwrap();
         assert!(all(&*store, "log").len() > 3);

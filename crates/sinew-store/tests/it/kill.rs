@@ -1,4 +1,4 @@
-//! Kills: what was acknowledged is there, what was not is there whole or not at all.
+//! Kills: what was acknowledged is stored, what was not is stored completely or not at all.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::Stdio;
@@ -12,8 +12,8 @@ use sinew_store::{
 
 use crate::support::{World, all, child, long, parents_store, record};
 
-/// The process that gets killed. Each transaction adds a record, sets a document to its number and
-/// offers a snapshot; then the number is printed.
+/// The process that gets killed. Each transaction appends a record, sets a document to its number
+/// and offers a snapshot; then the number is printed.
 #[test]
 #[ignore = "started by the test below"]
 fn writer() {
@@ -47,9 +47,9 @@ fn numbered(number: u64, size: usize) -> NewStreamRecord {
 
 /// When a writer is killed.
 enum Moment {
-    /// So long after its start: perhaps while it opens the database.
+    /// This long after its start: perhaps while it opens the database.
     AfterStart(Duration),
-    /// So long after its first transaction.
+    /// This long after its first transaction.
     AfterFirst(Duration),
 }
 
@@ -61,7 +61,7 @@ fn kill_a_writer(world: &World, moment: &Moment) -> u64 {
     let (saved, savings) = channel();
     let reader = thread::spawn(move || {
         for line in lines.map_while(Result::ok) {
-            // The harness may have left the start of the line to us.
+            // The test harness may have printed the start of the line.
             if let Some((_, number)) = line.split_once("saved ") {
                 saved.send(number.parse().unwrap()).unwrap();
             }
@@ -114,7 +114,7 @@ on_both! {
                 _ => Moment::AfterFirst(Duration::from_micros(random % 30_000)),
             };
             acknowledged = acknowledged.max(kill_a_writer(world, &moment));
-            // Nobody has the database open now: this is the recovery that a user would see.
+            // No process has the database open now: this is the recovery that a user would see.
             acknowledged = assert_whole(&*world.open(), acknowledged);
         }
         assert!(acknowledged > rounds / 2);

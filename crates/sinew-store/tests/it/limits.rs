@@ -1,4 +1,4 @@
-//! Bounds: what is too large or cannot be named is refused before anything is written.
+//! Limits: what is too large or has an invalid name is refused before anything is written.
 
 use sinew_store::{
     ExpectedVersion, FoldSnapshot, JsonText, KeyRange, MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME,
@@ -60,11 +60,11 @@ on_both! {
             (snapshot("", 1), "the snapshot tag cannot be stored: it is empty"),
             (
                 StoreOp::put("c", "a\0b", ExpectedVersion::Any, json("1")),
-                "the document key cannot be stored: it holds a control character",
+                "the document key cannot be stored: it contains a control character",
             ),
             (StoreOp::append("", [record("a")]), "the stream name cannot be stored: it is empty"),
         ] {
-            // Together with a good step, which must not be done either.
+            // Together with a valid step, which must not be applied either.
             let good = StoreOp::put("c", "good", ExpectedVersion::Any, json("1"));
             let error = store.transact(&[good, op]).unwrap_err();
             assert_eq!(error.to_string(), message);
@@ -78,7 +78,7 @@ on_both! {
         store.transact(&[longest, StoreOp::append(&name(MAX_NAME), [record(&name(MAX_ID))])]).unwrap();
     }
 
-    /// Names that the database does not know are questions, not errors.
+    /// Names that the database does not know give empty answers, not errors.
     fn odd_names_in_questions_find_nothing(world) {
         let store = world.open();
         for name in ["", "\0", "\u{fffd}", "'; DROP TABLE sinew_records; --", &"x".repeat(100_000)] {

@@ -1,4 +1,4 @@
-//! The store as a whole: one suite for both back ends, then what only one of them can go through.
+//! The store as a whole: one suite for both back ends, then tests that concern only one of them.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 #[macro_use]

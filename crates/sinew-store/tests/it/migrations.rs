@@ -1,4 +1,4 @@
-//! Migrations: from the first schema to the present one, and never backwards.
+//! Migrations: from the first schema to the current one, and never backwards.
 
 use std::sync::Barrier;
 use std::thread;
@@ -37,7 +37,7 @@ on_both! {
         assert_eq!((snapshot.through, snapshot.tag.as_str()), (RecordSeq(2), "v1"));
         assert_eq!(snapshot.body, [0, 1, 255]);
 
-        // And it goes on where it was.
+        // And it continues where it was.
         assert_eq!(store.append("outcomes", &[record("x")]).unwrap(), [RecordSeq(3)]);
         assert_eq!(store.append("outcomes", &[record("01HF0000000000000000000001")]).unwrap(), [RecordSeq(1)]);
         assert_eq!(store.append("new", &[record("x")]).unwrap(), [RecordSeq(1)]);
@@ -55,7 +55,7 @@ on_both! {
         assert_eq!(ids(&all(&*world.open(), "log")), ["a"]);
     }
 
-    fn a_schema_that_somebody_changed_is_noticed(world) {
+    fn a_changed_schema_is_noticed(world) {
         drop(world.open());
         world.execute("UPDATE sinew_migrations SET checksum = 'other'");
         let error = world.try_open().unwrap_err();

@@ -1,4 +1,4 @@
-//! Any sequence of changes, against a model in memory.
+//! Any sequence of changes, compared with a model in memory.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use sinew_store::{
 
 use crate::support::{World, json, long, record};
 
-/// What a store holds, written down as simply as possible.
+/// The content of a store, modelled as simply as possible.
 #[derive(Default, Clone)]
 struct Model {
     streams: BTreeMap<String, Vec<String>>,
@@ -90,7 +90,7 @@ impl Model {
         }
     }
 
-    /// Does the same as the store did, or says that the store must have refused.
+    /// Applies the same step, or returns that the store must have refused it.
     fn apply(&mut self, op: &StoreOp, done: Option<&StoreOpResult>) -> bool {
         match op {
             StoreOp::Append { stream, records } => {
@@ -134,16 +134,16 @@ impl Model {
                 false
             }
             StoreOp::PutSnapshot { name, snapshot } => {
-                let kept = match self.snapshots.get(name) {
+                let result = match self.snapshots.get(name) {
                     Some(old) if old.tag == snapshot.tag && old.through >= snapshot.through => {
                         SnapshotWrite::Old
                     }
                     _ => SnapshotWrite::New,
                 };
-                if kept == SnapshotWrite::New {
+                if result == SnapshotWrite::New {
                     self.snapshots.insert(name.clone(), snapshot.clone());
                 }
-                done.is_none_or(|done| *done == StoreOpResult::Snapshot(kept))
+                done.is_none_or(|done| *done == StoreOpResult::Snapshot(result))
             }
             StoreOp::DropSnapshot { name } => {
                 self.snapshots.remove(name);
@@ -216,7 +216,7 @@ fn check(world: &World, transactions: &[Vec<Step>]) {
     store.check().unwrap();
 }
 
-/// Each case is a database of its own, so there are fewer than of other properties.
+/// Each case has its own database, so there are fewer cases than in other properties.
 fn check_many(world: impl Fn() -> World) {
     let cases = if long() { 400 } else { 40 };
     // The file is named for the counter-examples, which are kept beside it.

@@ -10,7 +10,7 @@ const PROCESSES: usize = 16;
 const RECORDS: usize = 500;
 const INCREMENTS: usize = 20;
 
-/// What each process does: records one by one, and now and then an increment of a shared number.
+/// What each process does: append records one by one, and now and then increment a shared number.
 #[test]
 #[ignore = "started by the tests below"]
 fn writer() {
@@ -42,7 +42,7 @@ fn increment(store: &dyn sinew_store::Store) {
 
 on_both! {
     fn sixteen_processes_lose_nothing(world) {
-        // The database does not exist yet, so they also race to make it.
+        // The database does not exist yet, so they also race to create it.
         let children: Vec<_> = (0..PROCESSES)
             .map(|name| {
                 let mut child = child("processes::writer", world);

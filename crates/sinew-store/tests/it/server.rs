@@ -1,4 +1,5 @@
-//! The PostgreSQL server: refused, unreachable, cut off, encrypted; and never a password in a message.
+//! The PostgreSQL server: refused, unreachable, disconnected, encrypted; and never a password in a
+//! message.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,7 +14,7 @@ fn open(url: &str) -> Result<std::sync::Arc<dyn sinew_store::Store>, StoreError>
     sinew_store::open(url, &StoreOptions::default())
 }
 
-/// The address in parts: user, password, host with port.
+/// The parts of the address: user, password, host with port.
 fn parts(server: &PostgresSchema) -> (String, String, String) {
     let url = server.url();
     let rest = url.strip_prefix("postgres://").unwrap();
@@ -29,7 +30,7 @@ fn an_address_that_makes_no_sense_is_refused_without_its_password() {
         ("postgres://u:s3cret@host/db?s3cret=1", "it has an unknown option"),
         ("postgres://u:s3cret@host/db?sslmode=s3cret", "sslmode is `disable` or `verify-full`"),
         ("postgres://u:s3cret@[::1/db", "invalid value for option `host`"),
-        ("postgres://u:s3cret@host/db?s3cret", "it cannot be understood"),
+        ("postgres://u:s3cret@host/db?s3cret", "it cannot be parsed"),
         ("postgresql:///db?password=s3cret", "the host is missing"),
         (
             "postgres://u:s3cret@host/db?sslrootcert=/no/such.pem",
@@ -60,14 +61,14 @@ fn a_server_that_is_not_there_is_said() {
 fn a_server_that_refuses_is_quoted() {
     let Some(server) = sinew_testkit::postgres() else { return };
     let (user, password, host) = parts(&server);
-    for (url, said) in [
+    for (url, expected) in [
         (format!("postgres://{user}:s3cret@{host}/postgres"), "password authentication failed"),
         (format!("postgres://{user}@{host}/postgres"), "password missing"),
         (format!("postgres://{user}:{password}@{host}/nowhere"), "does not exist"),
     ] {
         let error = open(&url).unwrap_err();
         assert!(matches!(error, StoreError::Refused { .. }), "{error}");
-        assert!(error.to_string().contains(said), "{error}");
+        assert!(error.to_string().contains(expected), "{error}");
         let all = format!("{error} {error:?}");
         assert!(!all.contains("s3cret") && !all.contains(&password), "{all}");
     }
@@ -96,10 +97,10 @@ fn a_database_of_another_encoding_is_refused() {
     let (user, password, host) = parts(&server);
     let error = open(&format!("postgres://{user}:{password}@{host}/{name}")).unwrap_err();
     server.execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
-    assert!(error.to_string().contains("its encoding is LATIN1, and UTF8 is needed"), "{error}");
+    assert!(error.to_string().contains("its encoding is LATIN1, but UTF8 is needed"), "{error}");
 }
 
-/// As after a restart of the server: connections that were kept are dead, and nobody notices.
+/// As after a restart of the server: pooled connections are dead, and callers do not notice.
 #[test]
 fn a_connection_that_was_cut_is_replaced() {
     let Some(server) = sinew_testkit::postgres() else { return };
@@ -117,8 +118,8 @@ fn a_connection_that_was_cut_is_replaced() {
     assert_eq!(all(&*store, "log").len(), 20);
 }
 
-/// Cut at any moment, also between a change and its confirmation: a caller who repeats what is
-/// uncertain ends up with each record once.
+/// Disconnected at any moment, even between a change and its confirmation: a caller who repeats
+/// uncertain changes ends up with each record once.
 #[test]
 fn a_server_that_hangs_up_in_the_middle_loses_nothing() {
     let Some(server) = sinew_testkit::postgres() else { return };
@@ -148,7 +149,7 @@ fn a_server_that_hangs_up_in_the_middle_loses_nothing() {
     store.check().unwrap();
 }
 
-/// The longest patience there is, and none at all.
+/// The longest possible patience, and none at all.
 #[test]
 fn any_patience_will_do() {
     let Some(server) = sinew_testkit::postgres() else { return };
@@ -173,12 +174,12 @@ fn a_writer_that_does_not_let_go_is_said() {
         thread::sleep(Duration::from_millis(700));
         let error = store.append("log", &[record("b")]).unwrap_err();
         assert!(matches!(error, StoreError::Locked { .. }), "{error}");
-        assert_eq!(store.len("log").unwrap(), 1, "readers do not care");
+        assert_eq!(store.len("log").unwrap(), 1, "readers are not affected");
     });
     assert_eq!(store.append("log", &[record("b")]).unwrap(), [RecordSeq(2)]);
 }
 
-/// Tampering that only somebody with the database's own tools can do.
+/// Tampering that is only possible with the database's own tools.
 #[test]
 fn a_record_that_was_taken_out_is_found() {
     let Some(server) = sinew_testkit::postgres() else { return };
@@ -190,7 +191,7 @@ fn a_record_that_was_taken_out_is_found() {
     assert!(error.to_string().ends_with("records are missing in the stream log"), "{error}");
 }
 
-/// A blocked thread of somebody else's runtime is their loss; a panic would be ours.
+/// Blocking a thread of another runtime is the caller's problem; a panic would be ours.
 #[test]
 fn a_store_may_be_used_inside_another_runtime() {
     let Some(server) = sinew_testkit::postgres() else { return };
@@ -219,7 +220,7 @@ fn an_encrypted_line_is_checked() {
         assert!(matches!(error, StoreError::Unreachable { .. }), "{error}");
         assert!(error.to_string().contains("certificate"), "{error}");
     }
-    // On this machine there is nobody to hide from.
+    // On this machine encryption is not needed.
     open(&server.url_with("&sslmode=disable")).unwrap();
     open(&server.url_with("&sslmode=prefer")).unwrap();
 }

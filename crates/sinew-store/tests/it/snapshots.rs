@@ -10,7 +10,7 @@ on_both! {
     fn a_snapshot_moves_forwards_only(world) {
         let store = world.open();
         assert_eq!(store.snapshot("cortex").unwrap(), None);
-        for (offered, kept) in [
+        for (offered, expected) in [
             (snapshot(5, "v1", b"\0five\xff"), SnapshotWrite::New),
             (snapshot(5, "v1", b"again"), SnapshotWrite::Old),
             (snapshot(4, "v1", b"four"), SnapshotWrite::Old),
@@ -19,8 +19,8 @@ on_both! {
             (snapshot(9, "v1", b"nine"), SnapshotWrite::New),
         ] {
             let before = store.snapshot("cortex").unwrap();
-            assert_eq!(store.put_snapshot("cortex", offered.clone()).unwrap(), kept, "{offered:?}");
-            let after = if kept == SnapshotWrite::New { Some(offered) } else { before };
+            assert_eq!(store.put_snapshot("cortex", offered.clone()).unwrap(), expected, "{offered:?}");
+            let after = if expected == SnapshotWrite::New { Some(offered) } else { before };
             assert_eq!(store.snapshot("cortex").unwrap(), after);
         }
         assert_eq!(store.snapshot("other").unwrap(), None);

@@ -1,4 +1,4 @@
-//! Streams: what is added stays, in the order in which it was added.
+//! Streams: records stay, in the order in which they were appended.
 
 use std::sync::Barrier;
 use std::thread;
@@ -24,7 +24,7 @@ on_both! {
         }
     }
 
-    fn a_stream_that_nobody_began_is_empty(world) {
+    fn an_unknown_stream_is_empty(world) {
         let store = world.open();
         assert_eq!(store.len("log").unwrap(), 0);
         assert_eq!(store.read("log", RecordSeq::START, 10).unwrap(), []);
@@ -64,7 +64,7 @@ on_both! {
         assert_eq!(store.read("log", RecordSeq::START, 0).unwrap(), []);
     }
 
-    /// Clocks jump; the store keeps what it was told, in the order of writing.
+    /// Clocks jump; the store keeps time stamps as given, in the order of writing.
     fn time_stamps_are_stored_and_never_judged(world) {
         let store = world.open();
         let stamps = [4_000_000_000_000, 0, i64::MIN, i64::MAX, 1_700_000_000_000];
@@ -97,7 +97,7 @@ on_both! {
         assert!(all(&*store, "log").iter().all(|record| record.body == body));
     }
 
-    /// A reader that follows the stream sees each record once, whoever wrote it.
+    /// A reader that follows the stream sees each record once, whichever process wrote it.
     fn a_follower_misses_nothing(world) {
         const WRITERS: usize = 6;
         const EACH: usize = 60;

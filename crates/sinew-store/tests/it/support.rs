@@ -1,4 +1,4 @@
-//! A database of its own for each test, on either back end.
+//! A separate database for each test, on either back end.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -30,7 +30,7 @@ macro_rules! on_both {
     };
 }
 
-/// A database that nobody else uses.
+/// A database that no other test uses.
 pub(crate) struct World {
     url: String,
     ground: Ground,
@@ -48,7 +48,7 @@ impl World {
         Self { url, ground: Ground::Folder(folder) }
     }
 
-    /// `None` where there is no server, which was said loudly then.
+    /// `None` if there is no server, which is reported.
     pub(crate) fn postgres() -> Option<Self> {
         let schema = sinew_testkit::postgres()?;
         Some(Self { url: schema.url(), ground: Ground::Schema(schema) })
@@ -67,7 +67,7 @@ impl World {
         matches!(self.ground, Ground::Folder(_))
     }
 
-    /// Back to no database at all.
+    /// Removes the database completely.
     pub(crate) fn wipe(&self) {
         match &self.ground {
             Ground::Folder(_) => std::fs::remove_file(self.file()).unwrap(),
@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    /// Runs SQL behind the store's back.
+    /// Runs SQL directly on the database.
     pub(crate) fn execute(&self, sql: &str) {
         match &self.ground {
             Ground::Folder(_) => {
@@ -94,12 +94,12 @@ impl World {
     }
 }
 
-/// Full counts instead of those of a quick run.
+/// Whether to run full counts instead of quick ones.
 pub(crate) fn long() -> bool {
     std::env::var_os("SINEW_LONG").is_some_and(|value| value == "1")
 }
 
-/// Another process, which runs one test of this binary that is otherwise ignored.
+/// Another process that runs one otherwise ignored test of this binary.
 pub(crate) fn child(test: &str, world: &World) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--ignored", "--quiet", "--nocapture"]);
@@ -107,13 +107,13 @@ pub(crate) fn child(test: &str, world: &World) -> Command {
     command
 }
 
-/// The database that a child was started for; `None` where somebody runs ignored tests.
+/// The database that a child was started for; `None` if ignored tests are run by hand.
 pub(crate) fn parents_store() -> Option<Arc<dyn Store>> {
     let url = std::env::var("SINEW_CHILD_URL").ok()?;
     Some(sinew_store::open(&url, &StoreOptions::default()).unwrap())
 }
 
-/// A record with that id, and a body that tells it apart.
+/// A record with that id, and a body of its own.
 pub(crate) fn record(id: &str) -> NewStreamRecord {
     NewStreamRecord {
         id: id.to_owned(),

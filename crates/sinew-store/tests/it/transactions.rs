@@ -64,7 +64,7 @@ on_both! {
         assert_eq!(all(&*store, "log").len(), 2);
     }
 
-    /// Steps in opposite orders would wait for each other for ever if they locked as they go.
+    /// Transactions in opposite orders would deadlock if they locked step by step.
     fn opposite_orders_do_not_lock_each_other_out(world) {
         thread::scope(|scope| {
             for writer in 0..8 {
