@@ -1,14 +1,14 @@
 //! Why something was left out, shortened, repaired or overridden.
 //!
-//! A [`Code`] is stable, written in kebab-case, and knows its stage and how much it matters, so
-//! that every surface tells the same story. Codes are never renamed once released.
+//! A [`ReasonCode`] is stable, written in kebab-case, and has a stage and a severity, so that every
+//! surface reports the same. Codes are never renamed once released.
 
 use std::fmt;
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::{Deserialize, Serialize};
 
-/// Where in the flow of data a reason arose.
+/// The stage of processing in which a reason arose.
 #[derive(
     Debug,
     Clone,
@@ -29,7 +29,7 @@ pub enum ReasonStage {
     Discover,
     /// Reading one file.
     Parse,
-    /// Two skills of one name.
+    /// Two skills of the same name.
     Merge,
     /// What this machine and this configuration allow.
     Gate,
@@ -41,15 +41,15 @@ pub enum ReasonStage {
     Config,
     /// Watching the roots for changes.
     Watch,
-    /// Handing variables to a run.
+    /// Passing variables to a run.
     Env,
-    /// Getting what a skill needs onto the machine.
+    /// Installing what a skill needs.
     Install,
     /// Sending a command straight to a tool.
     Dispatch,
 }
 
-/// How much a reason matters to the person who reads it.
+/// How important a reason is to its reader.
 #[derive(
     Debug,
     Clone,
@@ -68,7 +68,7 @@ pub enum ReasonStage {
 pub enum ReasonSeverity {
     /// Worth knowing.
     Info,
-    /// Something is not as its author meant it.
+    /// Something differs from what its author intended.
     Warn,
     /// The skill cannot be used.
     Error,
@@ -123,27 +123,27 @@ macro_rules! codes {
 
 codes! {
     Discover {
-        RootMissing "root-missing" Info, "A folder that may hold skills does not exist.";
-        RootUnreadable "root-unreadable" Warn, "A folder that may hold skills cannot be listed.";
-        ScanTruncated "scan-truncated" Warn, "A folder has more entries than the scan looks at.";
-        CandidatesCapped "candidates-capped" Warn, "A root holds more skill folders than are considered.";
-        SourceCapped "source-capped" Warn, "A root holds more skills than are loaded.";
-        DepthCapped "depth-capped" Warn, "A skill lies deeper than the walk goes.";
+        RootMissing "root-missing" Info, "A folder that may contain skills does not exist.";
+        RootUnreadable "root-unreadable" Warn, "A folder that may contain skills cannot be listed.";
+        ScanTruncated "scan-truncated" Warn, "A folder has more entries than are examined.";
+        CandidatesCapped "candidates-capped" Warn, "A root has more skill folders than are considered.";
+        SourceCapped "source-capped" Warn, "A root has more skills than are loaded.";
+        DepthCapped "depth-capped" Warn, "A skill is in a deeper folder than is searched.";
         FilenameCase "filename-case" Warn, "The file must be named exactly SKILL.md.";
-        SymlinkEscape "symlink-escape" Error, "A link leads out of the root.";
-        PathEscape "path-escape" Error, "A path leads out of its folder.";
-        BundledSymlinkEscape "bundled-symlink-escape" Error, "A link leads out of the bundled skills.";
-        BundledRootEscape "bundled-root-escape" Error, "A bundled skill lies outside the bundled folder.";
-        HardLink "hard-link" Error, "The file is shared with another place through a hard link.";
+        SymlinkEscape "symlink-escape" Error, "A link points outside the root.";
+        PathEscape "path-escape" Error, "A path points outside its folder.";
+        BundledSymlinkEscape "bundled-symlink-escape" Error, "A link points outside the bundled skills.";
+        BundledRootEscape "bundled-root-escape" Error, "A bundled skill is outside the bundled folder.";
+        HardLink "hard-link" Error, "The file has another hard link elsewhere.";
         NotRegularFile "not-regular-file" Error, "SKILL.md is not a regular file.";
         Unreadable "unreadable" Error, "The file cannot be read.";
     }
     Parse {
         FileTooLarge "file-too-large" Error, "The file exceeds the size limit.";
         NotUtf8 "not-utf8" Error, "The file is not UTF-8 text.";
-        NulByte "nul-byte" Error, "The file holds a NUL byte.";
+        NulByte "nul-byte" Error, "The file contains a NUL byte.";
         FrontmatterMissing "frontmatter-missing" Warn, "The file does not start with front matter.";
-        FrontmatterUnterminated "frontmatter-unterminated" Error, "The front matter is opened and never closed.";
+        FrontmatterUnterminated "frontmatter-unterminated" Error, "The front matter is not closed.";
         FrontmatterInvalid "frontmatter-invalid" Error, "The front matter is not valid YAML.";
         FrontmatterRepaired "frontmatter-repaired" Warn, "The front matter was read after a repair.";
         DuplicateKey "duplicate-key" Error, "A front matter key occurs twice.";
@@ -152,8 +152,8 @@ codes! {
         DescriptionMissing "description-missing" Error, "The skill has no description.";
         MetadataInvalid "metadata-invalid" Warn, "The metadata cannot be read, so the skill's requirements are unknown.";
         BadMetadataField "bad-metadata-field" Warn, "A metadata field has a value of the wrong kind.";
-        BadBoolean "bad-boolean" Info, "A yes-or-no field holds something else.";
-        UnusedField "unused-field" Info, "A field has no effect where it stands.";
+        BadBoolean "bad-boolean" Info, "A field that must be true or false has another value.";
+        UnusedField "unused-field" Info, "A field has no effect at this place.";
         DescriptionJoined "description-joined" Warn, "The description is a list; its items were joined.";
         StrictInvalid "strict-invalid" Error, "The skill does not pass the strict rules of this profile.";
     }
@@ -164,7 +164,7 @@ codes! {
     Gate {
         Disabled "disabled" Info, "The configuration switches the skill off.";
         SecretUnavailable "secret-unavailable" Error, "A configured secret cannot be resolved.";
-        NotInAllowBundled "not-in-allow-bundled" Info, "The list of allowed bundled skills leaves it out.";
+        NotInAllowBundled "not-in-allow-bundled" Info, "The list of allowed bundled skills does not include it.";
         OsMismatch "os-mismatch" Info, "The skill is for another operating system.";
         MissingEnv "missing-env" Warn, "An environment variable is not set.";
         MissingAnyEnv "missing-any-env" Warn, "None of several environment variables is set.";
@@ -175,10 +175,10 @@ codes! {
         DraftUnreviewed "draft-unreviewed" Warn, "A generated draft waits for review.";
     }
     Visibility {
-        AgentFilter "agent-filter" Info, "The agent's own list leaves it out.";
+        AgentFilter "agent-filter" Info, "The agent's own list does not include it.";
         SessionOverride "session-override" Info, "This session shows or hides it.";
         ModelInvocationDisabled "model-invocation-disabled" Info, "Only people may call it, not the model.";
-        NotUserInvocable "not-user-invocable" Info, "It is no slash command.";
+        NotUserInvocable "not-user-invocable" Info, "It is not a slash command.";
     }
     Prompt {
         PromptCount "prompt-count" Warn, "More skills are visible than the prompt may list.";
@@ -190,56 +190,56 @@ codes! {
         RemoteNoteDropped "remote-note-dropped" Info, "The note about remote skills did not fit.";
     }
     Config {
-        BadConfigValue "bad-config-value" Warn, "A configuration value is not usable; the default holds.";
-        UnknownConfigKey "unknown-config-key" Warn, "The configuration holds a key that means nothing.";
+        BadConfigValue "bad-config-value" Warn, "A configuration value is invalid; the default is used.";
+        UnknownConfigKey "unknown-config-key" Warn, "The configuration has an unknown key.";
         UnknownSkillKey "unknown-skill-key" Info, "The configuration names a skill that does not exist.";
         UnknownFilterName "unknown-filter-name" Warn, "An agent's list names a skill that does not exist.";
-        UnknownAgent "unknown-agent" Warn, "The configuration says nothing about this agent.";
+        UnknownAgent "unknown-agent" Warn, "The configuration does not mention this agent.";
         PluginSkipped "plugin-skipped" Info, "A plugin contributes no skills.";
     }
     Watch {
         WatchUnavailable "watch-unavailable" Warn, "Changes cannot be watched on this machine right now.";
-        WatchDegraded "watch-degraded" Info, "Changes are looked for at each use instead of being watched.";
+        WatchDegraded "watch-degraded" Info, "Changes are checked at each use instead of being watched.";
     }
     Env {
         EnvEmpty "env-empty" Info, "A configured variable has no name or no value.";
-        EnvBadName "env-bad-name" Warn, "A configured variable has a name that no program can read.";
-        EnvExternallySet "env-externally-set" Info, "The variable is set on this machine already, and that value is used.";
+        EnvBadName "env-bad-name" Warn, "A configured variable has an invalid name.";
+        EnvExternallySet "env-externally-set" Info, "The variable is already set on this machine, and that value is used.";
         EnvBlocked "env-blocked" Warn, "No skill may set this variable.";
         EnvUndeclared "env-undeclared" Warn, "The variable needs a declaration that the skill does not have.";
-        EnvNul "env-nul" Warn, "The value holds a NUL byte.";
+        EnvNul "env-nul" Warn, "The value contains a NUL byte.";
         EnvSuspicious "env-suspicious" Warn, "The value is unusually long or looks encoded.";
-        EnvConflict "env-conflict" Warn, "Two skills want different values for one variable.";
-        EnvChangedExternally "env-changed-externally" Warn, "Somebody else changed the variable during the run; it was left alone.";
+        EnvConflict "env-conflict" Warn, "Two skills set different values for one variable.";
+        EnvChangedExternally "env-changed-externally" Warn, "Another program changed the variable during the run; it was left alone.";
     }
     Install {
-        InstallSpecInvalid "install-spec-invalid" Warn, "A way to install something is not written as it must be.";
+        InstallSpecInvalid "install-spec-invalid" Warn, "An `install` entry of a skill is invalid.";
         NeedsVersion "needs-version" Info, "The module is named without a version.";
-        ManagerMissing "manager-missing" Warn, "The program that installs it is not here.";
+        ManagerMissing "manager-missing" Warn, "The program that installs it is missing.";
         ConsentRequired "consent-required" Warn, "Nothing is installed before a person agrees.";
-        PolicyBlocked "policy-blocked" Error, "The installation policy says no.";
-        PolicyWarned "policy-warned" Warn, "The installation policy wants its warning to be acknowledged.";
+        PolicyBlocked "policy-blocked" Error, "The installation policy refused it.";
+        PolicyWarned "policy-warned" Warn, "The installation policy requires its warning to be acknowledged.";
         PolicyUnavailable "policy-unavailable" Error, "The installation policy gave no usable answer.";
         ScanBlocked "scan-blocked" Error, "The guard found something critical in the skill.";
-        InstallTimeout "install-timeout" Error, "The installer took too long and was ended.";
+        InstallTimeout "install-timeout" Error, "The installer took too long and was stopped.";
         InstallFailed "install-failed" Error, "The installer failed.";
-        InstalledButMissingBin "installed-but-missing-bin" Error, "The installer is done, and the program is still not found.";
+        InstalledButMissingBin "installed-but-missing-bin" Error, "The installer finished, but the program is still not found.";
         DownloadRefusedAddress "download-refused-address" Error, "The address belongs to this machine or a private network.";
         DownloadTooLarge "download-too-large" Error, "The download is larger than allowed.";
-        DownloadDigestMismatch "download-digest-mismatch" Error, "The download is not what the skill's author vouched for.";
-        DownloadHttpStatus "download-http-status" Error, "The server did not hand out the download.";
-        TargetEscape "target-escape" Error, "The download would leave the skill's own folder of tools.";
-        ArchiveUnknown "archive-unknown" Error, "The download is no archive of a known kind.";
-        ArchiveUnsafeEntry "archive-unsafe-entry" Error, "The archive holds something that may not be unpacked.";
+        DownloadDigestMismatch "download-digest-mismatch" Error, "The download does not match the digest that the skill gives.";
+        DownloadHttpStatus "download-http-status" Error, "The server did not deliver the download.";
+        TargetEscape "target-escape" Error, "The download would be written outside the skill's folder of tools.";
+        ArchiveUnknown "archive-unknown" Error, "The download is not a known kind of archive.";
+        ArchiveUnsafeEntry "archive-unsafe-entry" Error, "The archive contains an entry that must not be unpacked.";
         ArchiveTooLarge "archive-too-large" Error, "The archive unpacks to more than allowed.";
     }
     Dispatch {
         DispatchUnknownKind "dispatch-unknown-kind" Warn, "Commands can only be sent to a tool.";
-        DispatchMissingTool "dispatch-missing-tool" Warn, "The command is to be sent to a tool that is not named.";
+        DispatchMissingTool "dispatch-missing-tool" Warn, "The command should go to a tool, but none is named.";
         DispatchBadArgMode "dispatch-bad-arg-mode" Warn, "Arguments can only be passed as they were typed.";
         DispatchToolUnavailable "dispatch-tool-unavailable" Error, "The tool does not exist for this caller.";
-        DispatchNotTrusted "dispatch-not-trusted" Error, "Nobody has reviewed the skill, so its command reaches no tool.";
-        DispatchArgsTooLong "dispatch-args-too-long" Error, "The arguments are longer than a tool is given.";
+        DispatchNotTrusted "dispatch-not-trusted" Error, "The skill is not reviewed, so its command cannot call a tool.";
+        DispatchArgsTooLong "dispatch-args-too-long" Error, "The arguments are too long for a tool.";
     }
 }
 
@@ -265,13 +265,13 @@ pub struct Reason {
     pub stage: ReasonStage,
     /// How much it matters.
     pub severity: ReasonSeverity,
-    /// The skill concerned, where one is known.
+    /// The skill concerned, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
-    /// The variable or installer concerned, where it is one.
+    /// The variable or installer concerned, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The source concerned, where one is known.
+    /// The source concerned, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     /// The file or folder concerned.
@@ -339,7 +339,7 @@ impl Reason {
         self
     }
 
-    /// Names the line where one is known.
+    /// Sets the line if it is known.
     #[must_use]
     pub fn at_line(self, line: Option<usize>) -> Self {
         match line {
@@ -355,7 +355,7 @@ impl Reason {
         self
     }
 
-    /// Raises or lowers the severity where the code's own does not fit the case.
+    /// Raises or lowers the severity if the code's own does not fit the case.
     #[must_use]
     pub fn severity(mut self, severity: ReasonSeverity) -> Self {
         self.severity = severity;

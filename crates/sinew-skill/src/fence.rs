@@ -1,4 +1,4 @@
-//! Where the front matter is: whole lines of `---`, and a few tolerated accidents.
+//! Finding the front matter: whole lines of `---`, and a few tolerated mistakes.
 
 use sinew_settings::{Reason, ReasonCode};
 
@@ -20,7 +20,7 @@ pub struct FrontMatterSplit<'a> {
 /// Splits a decoded file at its fences.
 ///
 /// Blank lines and HTML comments before the opening fence are tolerated with a reason, and so is a
-/// block that stands as a whole inside a code fence. Prose before the fence is not guessed at.
+/// block that is entirely inside a code fence. Prose before the fence is not interpreted.
 pub fn split_front_matter(text: &str) -> Result<FrontMatterSplit<'_>, Reason> {
     let mut lines = NumberedLines::new(text);
     let mut reasons = Vec::new();
@@ -58,12 +58,12 @@ pub fn split_front_matter(text: &str) -> Result<FrontMatterSplit<'_>, Reason> {
     .remedy("add a line `---` after the last field"))
 }
 
-/// Whether the line is a fence: `---` and nothing but blanks after it.
+/// Whether the line is a fence: `---` followed only by blanks.
 pub(crate) fn is_fence(line: &str) -> bool {
     line.strip_prefix("---").is_some_and(|rest| rest.bytes().all(|b| matches!(b, b' ' | b'\t')))
 }
 
-/// Lines that wrap a front matter which was pasted together with its code fence.
+/// Lines around front matter that was pasted together with its code fence.
 const CODE_FENCES: &[&str] = &["```", "```yaml", "```yml", "```markdown", "```md"];
 
 #[derive(PartialEq)]
@@ -89,7 +89,7 @@ fn find_opening<'a>(
         let comment = if in_comment { Some(trimmed) } else { trimmed.strip_prefix("<!--") };
         if let Some(comment) = comment {
             let after = comment.split_once("-->").map(|(_, after)| after.trim());
-            // Prose behind a comment is prose: what follows is not guessed at.
+            // Text after a comment is prose, so no front matter is looked for.
             if after.is_some_and(|after| !after.is_empty()) {
                 break;
             }
@@ -97,7 +97,7 @@ fn find_opening<'a>(
         } else if is_fence(line.text) {
             let what = match opening {
                 FenceOpening::Plain => "the front matter does not start on line 1",
-                FenceOpening::InCodeFence => "the front matter stands inside a code fence",
+                FenceOpening::InCodeFence => "the front matter is inside a code fence",
             };
             reasons.push(
                 Reason::new(ReasonCode::FrontmatterRepaired, what)
@@ -124,7 +124,7 @@ fn skip_code_fence_end(lines: &mut NumberedLines<'_>) {
     }
 }
 
-/// The reason for a missing block, with a remedy that names a line where one can be named.
+/// The reason for a missing block, with a remedy that names a line if possible.
 fn missing(text: &str) -> Reason {
     let reason = Reason::new(ReasonCode::FrontmatterMissing, "the file does not start with `---`");
     let fence = NumberedLines::new(text).find(|line| is_fence(line.text));

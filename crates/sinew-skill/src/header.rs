@@ -1,4 +1,4 @@
-//! How a skill may be called: by people, by the model, or straight into a tool.
+//! How a skill may be called: by users, by the model, or directly through a tool.
 
 use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
@@ -11,9 +11,9 @@ use crate::{FrontMatter, SkillDialect};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InvocationPolicy {
-    /// It appears as a slash command.
+    /// Whether it appears as a slash command.
     pub user_invocable: bool,
-    /// It is left out of the prompt.
+    /// Whether it is left out of the prompt.
     pub disable_model_invocation: bool,
 }
 
@@ -23,13 +23,13 @@ impl Default for InvocationPolicy {
     }
 }
 
-/// A command that goes to a tool without asking the model.
+/// A command that goes to a tool without involving the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolDispatch {
     /// The tool that receives the arguments.
     pub tool: String,
-    /// How arguments are passed; `raw` is the only way there is.
+    /// How arguments are passed; only `raw` exists.
     pub arg_mode: String,
 }
 
@@ -120,5 +120,5 @@ pub(crate) fn dispatch(
     Some(ToolDispatch { tool, arg_mode: RAW.to_owned() })
 }
 
-/// The only mode there is: everything after the command's name, as it was typed.
+/// The only mode: everything after the command's name, as typed.
 const RAW: &str = "raw";

@@ -1,22 +1,22 @@
-//! How a front matter is laid out: what a stricter dialect of YAML objects to although the values
-//! are sound. Beside `yaml`, this is the only module that touches the YAML parser.
+//! The layout of front matter: what a stricter dialect of YAML rejects although the values are
+//! valid. Besides `yaml`, this is the only module that uses the YAML parser.
 
 use std::ops::Range;
 
 use granit_parser::{Event, Parser, ScalarStyle, Tag};
 
-/// Lines (from 1) of things that StrictYAML, the dialect of the Agent Skills reference, refuses.
+/// Lines (from 1) of things that StrictYAML, the dialect of the Agent Skills reference, rejects.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct YamlLayout {
     /// The first tag.
     pub(crate) tag_line: Option<usize>,
-    /// The first map that is indented otherwise than the map before it in the same parent.
+    /// The first map with another indentation than the map before it in the same parent.
     pub(crate) uneven_line: Option<usize>,
     /// The first tab outside quotes, block texts and comments.
     pub(crate) tab_line: Option<usize>,
 }
 
-/// Looks at the layout of a text that parses.
+/// Examines the layout of a text that parses.
 pub(crate) fn layout(text: &str) -> YamlLayout {
     let options = granit_parser::options! { emit_comments: false };
     let mut parser = Parser::new_from_str_with_options(text, options);

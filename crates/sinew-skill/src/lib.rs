@@ -1,9 +1,9 @@
 //! The SKILL.md format: what a skill file says, and what is wrong with it.
 //!
 //! A skill is a folder with a `SKILL.md`: YAML front matter between `---` lines, then Markdown.
-//! Real authors write front matter that no YAML parser accepts, so reading happens in two steps:
-//! a strict parse, then a bounded repair of single top-level fields. What was repaired, dropped or
-//! doubted comes back as [`Reason`]s beside the value.
+//! Real authors write front matter that no YAML parser accepts, so reading happens in two steps: a
+//! strict parse, then a bounded repair of single top-level fields. Everything that was repaired,
+//! dropped or is doubtful is returned as [`Reason`]s beside the value.
 //!
 //! ```
 //! use sinew_skill::{ReadOptions, read};
@@ -47,6 +47,6 @@ pub use value::{YamlMapping, YamlNumber, YamlValue};
 
 /// The front matter of `text` and where the body starts, without judging either.
 ///
-/// This is the reading step below [`read`], for validators and tools that need the typed map.
+/// This is the step below [`read`], for validators and tools that need the typed map.
 pub use fence::{FrontMatterSplit, split_front_matter};
 pub use repair::{FrontMatter, parse_front_matter};

@@ -1,4 +1,4 @@
-//! The vendor block under `metadata`: what a skill needs, and how to get it.
+//! The vendor block under `metadata`: what a skill needs, and how to install it.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use sinew_settings::{Reason, ReasonCode};
 use crate::SkillDialect;
 use crate::value::{YamlMapping, YamlValue};
 
-/// Vendor blocks in the order in which the first present one wins.
+/// Vendor blocks; the first one present wins.
 const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"];
 
 /// The vendor block, typed.
@@ -18,7 +18,7 @@ const VENDORS: &[&str] = &["sinew", "openclaw", "clawdbot", "clawdis", "moltbot"
 pub struct SkillMetadata {
     /// Which vendor's block was read.
     pub vendor: String,
-    /// A picture for lists.
+    /// An emoji for lists.
     pub emoji: Option<String>,
     /// Skips the requirement checks.
     pub always: bool,
@@ -32,7 +32,7 @@ pub struct SkillMetadata {
     pub os: Vec<String>,
     /// What the machine must have.
     pub requires: DeclaredRequirements,
-    /// How to get it.
+    /// How to install it.
     pub install: Vec<InstallSpec>,
     /// Hints about when to use the skill.
     pub triggers: TriggerHints,
@@ -42,13 +42,13 @@ pub struct SkillMetadata {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeclaredRequirements {
-    /// Programs, all of them.
+    /// Programs, all of them required.
     pub bins: Vec<String>,
-    /// Programs, at least one.
+    /// Programs, at least one of them required.
     pub any_bins: Vec<String>,
-    /// Environment variables, all of them.
+    /// Environment variables, all of them required.
     pub env: Vec<String>,
-    /// Environment variables, at least one.
+    /// Environment variables, at least one of them required.
     pub any_env: Vec<String>,
     /// Configuration paths, all truthy.
     pub config: Vec<String>,
@@ -61,7 +61,7 @@ pub struct TriggerHints {
     pub any: Vec<String>,
     /// All of these together suggest it.
     pub all: Vec<String>,
-    /// Any of these speaks against it.
+    /// Any of these rules it out.
     pub none: Vec<String>,
 }
 
@@ -75,7 +75,7 @@ impl TriggerHints {
         Self { any: list("any"), all: list("all"), none: list("none") }
     }
 
-    /// Adds the hints of another place behind these.
+    /// Appends the hints from another place.
     pub(crate) fn append(&mut self, other: Self) {
         self.any.extend(other.any);
         self.all.extend(other.all);
@@ -91,10 +91,10 @@ pub struct InstallSpec {
     pub id: String,
     /// The manager: `brew`, `node`, `go`, `uv`, `apt`, `download`, in lower case.
     pub kind: String,
-    /// What people see.
+    /// The label that users see.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Programs that are there afterwards.
+    /// Programs that it provides.
     pub bins: Vec<String>,
     /// Operating systems this way is for.
     pub os: Vec<String>,
@@ -109,10 +109,10 @@ pub struct InstallSpec {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum MetadataHealth {
-    /// Read in full, or absent.
+    /// Read completely, or absent.
     #[default]
     Sound,
-    /// Something that could hold a requirement was unreadable: the gate stays closed.
+    /// Something that could contain a requirement was unreadable: the skill is not used.
     Unreadable,
 }
 
@@ -141,7 +141,7 @@ struct MetadataReader {
 impl MetadataReader {
     fn read(&mut self, fields: &YamlMapping) {
         let value = match self.field(fields, "metadata") {
-            // JSON as text is one of the four forms.
+            // JSON as text is one of the four accepted forms.
             Some(YamlValue::String(text)) if text.trim_start().starts_with('{') => {
                 let parsed = crate::repair::parse_json(text);
                 if parsed.is_none() {
@@ -168,7 +168,7 @@ impl MetadataReader {
                 return;
             }
         }
-        // OpenPocket also reads a block that stands beside `metadata`.
+        // OpenPocket also reads a block beside `metadata`.
         if self.dialect.is_openpocket()
             && let Some((vendor, block)) = self.vendor_block(fields)
         {
@@ -176,7 +176,7 @@ impl MetadataReader {
         }
     }
 
-    /// The first vendor's map; a block that is no map may have held requirements.
+    /// The first vendor's map; a block that is not a map may have contained requirements.
     fn vendor_block<'a>(
         &mut self,
         map: &'a YamlMapping,
@@ -247,7 +247,7 @@ impl MetadataReader {
         }
     }
 
-    /// A list that decides whether the skill may run: what cannot be read closes the gate.
+    /// A list that decides whether the skill may run: if it cannot be read, the skill is not used.
     fn gating_list(&mut self, block: &YamlMapping, key: &str) -> Vec<String> {
         let Some(value) = self.field(block, key) else { return Vec::new() };
         match value {
@@ -341,14 +341,14 @@ impl MetadataReader {
     }
 }
 
-/// The reason that closes the gate over unreadable metadata.
+/// The reason for unreadable metadata, which keeps the skill from being used.
 pub(crate) fn metadata_invalid(detail: impl Into<String>) -> Reason {
     Reason::new(ReasonCode::MetadataInvalid, detail.into()).remedy(
         "correct the metadata, or set skills.load.tolerateBadMetadata to use the skill without it",
     )
 }
 
-/// A list that only informs: a list of scalars, or one comma-separated string.
+/// A purely informative list: a list of scalars, or one comma-separated string.
 pub(crate) fn loose_list(value: &YamlValue) -> Vec<String> {
     let trim = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
     match value {

@@ -24,7 +24,7 @@ pub fn command_name(name: &str) -> String {
     if command.is_empty() { "skill".to_owned() } else { command }
 }
 
-/// The folder name that fits a name: lower case, runs of anything else as one `-`.
+/// The folder name for a name: lower case, runs of anything else as one `-`.
 ///
 /// ```
 /// assert_eq!(sinew_skill::names::slug("Open Mail!"), "open-mail");
@@ -45,19 +45,19 @@ pub fn slug(name: &str) -> String {
 /// The longest folder name the strict rules accept.
 pub const MAX_SLUG: usize = 64;
 
-/// A name for people: separators become blanks, words start with a capital.
+/// A display name: separators become blanks, words start with a capital.
 pub fn display_name(name: &str) -> String {
     let words = name.split(|c: char| matches!(c, '-' | '_') || c.is_whitespace());
-    let mut shown = String::with_capacity(name.len());
+    let mut display = String::with_capacity(name.len());
     for word in words.filter(|word| !word.is_empty()) {
-        if !shown.is_empty() {
-            shown.push(' ');
+        if !display.is_empty() {
+            display.push(' ');
         }
         let mut chars = word.chars();
-        shown.extend(chars.next().into_iter().flat_map(char::to_uppercase));
-        shown.push_str(chars.as_str());
+        display.extend(chars.next().into_iter().flat_map(char::to_uppercase));
+        display.push_str(chars.as_str());
     }
-    shown
+    display
 }
 
 /// Whether a name is a plain slug: `^[a-z0-9][a-z0-9-]{0,63}$`.

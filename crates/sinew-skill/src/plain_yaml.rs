@@ -1,21 +1,21 @@
-//! Front matter that needs no YAML parser: bare keys, bare and simply quoted values, nested by
-//! indentation.
+//! A short cut for front matter that needs no YAML parser: bare keys, bare and simply quoted
+//! values, nested by indentation.
 //!
-//! Nearly every skill holds nothing else, and a general parser spends more time on a description
-//! than it takes to read the file. Only text that can mean one thing is taken; at the first doubt
-//! the whole is left to the parser, and a test holds the two against each other.
+//! Nearly every skill contains nothing else, and a general parser spends more time on a description
+//! than reading the file takes. Only text with a single meaning is accepted; at the first doubt the
+//! whole text is left to the parser, and a test compares the two.
 
 use crate::value::{YamlMapping, YamlValue};
 use crate::yaml::{FieldPosition, MAX_DEPTH, ParsedYaml, is_text, resolve_plain};
 
-/// More lines than this are left to the parser, which knows every limit.
+/// Longer texts are left to the parser, which enforces every limit.
 const MAX_LINES: usize = 200;
-/// More commas than this may stand between more values than a front matter may hold.
+/// More commas than this may separate more values than are allowed.
 const MAX_COMMAS: usize = 500;
-/// Characters that end a line for some readers and not for others, or that cannot be seen.
+/// Characters that end a line for some readers but not for others, or that are invisible.
 const ODD_BREAKS: [char; 4] = ['\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'];
 
-/// What a plain text holds; `None` where the parser has to look.
+/// The value of a plain text; `None` if the parser is needed.
 pub(crate) fn parse(text: &str) -> Option<ParsedYaml> {
     let odd = memchr::memchr2(b'\t', b'\r', text.as_bytes()).is_some()
         || (!text.is_ascii() && text.contains(ODD_BREAKS));
@@ -42,7 +42,7 @@ pub(crate) fn parse(text: &str) -> Option<ParsedYaml> {
     })
 }
 
-/// A line and how far it stands in.
+/// A line and its indentation.
 #[derive(Clone, Copy)]
 struct IndentedLine<'a> {
     indent: usize,
@@ -64,14 +64,14 @@ struct PlainYamlReader<'a> {
 }
 
 impl<'a> PlainYamlReader<'a> {
-    /// The entries that stand in exactly `indent`, up to the first line that stands in less.
+    /// The entries with exactly this `indent`, up to the first line with less.
     fn mapping(
         &mut self,
         indent: usize,
         depth: usize,
         mut places: Option<&mut Vec<FieldPosition>>,
     ) -> Option<YamlMapping> {
-        // One short of the parser's own limit, which counts scalars too.
+        // One less than the parser's own limit, which also counts scalars.
         if depth >= MAX_DEPTH - 1 {
             return None;
         }
@@ -85,7 +85,7 @@ impl<'a> PlainYamlReader<'a> {
             }
             let line = self.at + 1;
             let (key, rest) = key_of(text)?;
-            // The same key twice is for the parser to name.
+            // A duplicate key is left to the parser, which reports it.
             if map.get(key).is_some() {
                 return None;
             }
@@ -110,7 +110,7 @@ impl<'a> PlainYamlReader<'a> {
         Some(map)
     }
 
-    /// What stands below a key that has nothing behind it.
+    /// The block below a key without a value on its line.
     fn block(&mut self, indent: usize, depth: usize) -> Option<YamlValue> {
         let next = *self.lines.get(self.at)?;
         if next.text.starts_with("- ") && next.indent >= indent {
@@ -132,7 +132,7 @@ impl<'a> PlainYamlReader<'a> {
                 break;
             }
             let Some(item) = line.text.strip_prefix("- ") else {
-                // A key beside the dashes belongs to the map around them.
+                // A key at the same indentation as the dashes belongs to the surrounding map.
                 if line.indent == indent && !line.text.starts_with('-') {
                     break;
                 }
@@ -143,7 +143,7 @@ impl<'a> PlainYamlReader<'a> {
             }
             let value = item.trim_start_matches(' ');
             if key_of(value).is_some() {
-                // The item is a map whose first key stands behind the dash.
+                // The item is a map whose first key follows the dash.
                 let inner = indent + (line.text.len() - value.len());
                 self.lines[self.at] = IndentedLine { indent: inner, text: value };
                 items.push(YamlValue::Map(self.mapping(inner, depth + 1, None)?));
@@ -186,13 +186,13 @@ fn key_of(text: &str) -> Option<(&str, &str)> {
         .then_some((key, rest))
 }
 
-/// Text up to a closing quote that ends the line, without anything that quoting could change.
+/// Text up to a closing quote at the end of the line, without anything that quoting could change.
 fn simply_quoted(text: &str, quote: char) -> Option<YamlValue> {
     let inner = text.strip_suffix(quote)?;
     (!inner.contains([quote, '\\'])).then(|| YamlValue::String(inner.to_owned()))
 }
 
-/// Lists and maps between brackets on one line, as JSON writes them.
+/// Lists and maps in brackets on one line, as in JSON.
 struct FlowReader<'a> {
     rest: &'a str,
 }
@@ -219,7 +219,7 @@ impl<'a> FlowReader<'a> {
         }
     }
 
-    /// What stands between an opening bracket and `end`, separated by commas.
+    /// The items between an opening bracket and `end`, separated by commas.
     fn items<T>(&mut self, end: char, item: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
         let mut items = Vec::new();
         self.rest = self.rest[1..].trim_start_matches(' ');
@@ -238,7 +238,7 @@ impl<'a> FlowReader<'a> {
             self.quoted()?.to_owned()
         } else {
             let key = self.word().filter(|key| is_text(key))?;
-            // Behind a bare word, a colon counts only before a blank.
+            // After a bare word, a colon counts only before a blank.
             self.rest.starts_with(": ").then_some(key)?.to_owned()
         };
         self.take(':').then_some(())?;
@@ -260,7 +260,7 @@ impl<'a> FlowReader<'a> {
         (ends && word.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(word)
     }
 
-    /// Takes a mark and the blanks around it, if it is next.
+    /// Consumes a mark and the blanks around it, if it is next.
     fn take(&mut self, mark: char) -> bool {
         let Some(rest) = self.rest.trim_start_matches(' ').strip_prefix(mark) else { return false };
         self.rest = rest.trim_start_matches(' ');

@@ -1,4 +1,4 @@
-//! A skill file, read: the value and everything worth knowing about it.
+//! Reading a skill file: the value and everything worth knowing about it.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::{
     sections, text,
 };
 
-/// Whose reading of the format applies.
+/// Which dialect of the format applies.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, BorshDeserialize, BorshSerialize,
 )]
@@ -32,18 +32,18 @@ impl SkillDialect {
         self == Self::OpenPocket
     }
 
-    /// A field under its exact name, or in any case where the dialect does not mind.
+    /// A field under its exact name, or in any case if the dialect ignores case.
     pub(crate) fn get<'a>(self, map: &'a YamlMapping, key: &str) -> Option<&'a YamlValue> {
         if self.is_openpocket() { map.get_ignore_case(key) } else { map.get(key) }
     }
 }
 
-/// What the reader needs to know beside the bytes.
+/// What the reader needs to know besides the bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// The name a skill takes when its front matter gives none: its folder's.
+    /// The name of a skill whose front matter gives none: that of its folder.
     pub default_name: &'a str,
-    /// Whose reading applies.
+    /// The dialect.
     pub dialect: SkillDialect,
     /// Whether this is a generated draft, whose title describes it better than its first bullet.
     pub generated: bool,
@@ -69,14 +69,14 @@ pub struct Skill {
     pub name: String,
     /// What it is for: what models and the router match on.
     pub description: String,
-    /// The name for people.
+    /// The display name.
     pub display_name: String,
     /// Where to read more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub homepage: Option<String>,
     /// Who may call it.
     pub invocation: InvocationPolicy,
-    /// Straight into a tool, where asked for.
+    /// The tool that its command goes to directly, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dispatch: Option<ToolDispatch>,
     /// The vendor block.
@@ -91,11 +91,11 @@ pub struct Skill {
     pub fingerprint: Option<String>,
     /// Every field, as written.
     pub frontmatter: YamlMapping,
-    /// Fields that were put right while reading.
+    /// Fields that were repaired while reading.
     pub repairs: Vec<RepairRecord>,
 }
 
-/// A field that was put right while reading.
+/// A field that was repaired while reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 pub struct RepairRecord {
     /// The field.
@@ -104,7 +104,7 @@ pub struct RepairRecord {
     pub line: usize,
 }
 
-/// What came of reading a file.
+/// The result of reading a file.
 #[derive(Debug)]
 pub struct ParsedSkillFile<'a> {
     /// The skill, unless something makes it unusable.
@@ -123,7 +123,7 @@ pub fn content_hash(bytes: &[u8]) -> String {
     content_hash_of([bytes])
 }
 
-/// The same of bytes that come in parts.
+/// The same for bytes in several parts.
 pub fn content_hash_of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |nibble: u8| char::from(DIGITS[usize::from(nibble)]);
@@ -160,7 +160,7 @@ pub fn read<'a>(bytes: &'a [u8], options: &ReadOptions<'_>) -> ParsedSkillFile<'
         reasons.push(
             Reason::new(
                 ReasonCode::FrontmatterRepaired,
-                format!("`{}` was read in spite of {}", repaired.key, repaired.symptom),
+                format!("`{}` was read despite {}", repaired.key, repaired.symptom),
             )
             .line(repaired.line)
             .remedy(format!("put the value of `{}` in quotes", repaired.key)),
@@ -267,7 +267,7 @@ fn read_name(
     None
 }
 
-/// The scalar as its author wrote it, also where YAML takes it for something else.
+/// The scalar as its author wrote it, even if YAML reads it as another type.
 fn written(front: &repair::FrontMatter, key: &str, value: &YamlValue) -> Option<String> {
     front.text_as_written(key).map(str::to_owned).or_else(|| value.source_text())
 }
@@ -320,7 +320,7 @@ fn read_description(
     None
 }
 
-/// Fields that look as if they did something, and the form that does.
+/// Fields that look as if they had an effect, and the form that does.
 const UNUSED: &[(&str, &str)] =
     &[("platforms", "metadata.openclaw.os"), ("requires", "metadata.openclaw.requires")];
 
@@ -339,7 +339,7 @@ fn note_unused(front: &repair::FrontMatter, dialect: SkillDialect, reasons: &mut
     }
 }
 
-/// What the author offers the router: fields, the vendor block, and a *Trigger* section.
+/// The author's hints for the router: fields, the vendor block, and a *Trigger* section.
 fn gather_triggers(
     fields: &YamlMapping,
     dialect: SkillDialect,
@@ -355,7 +355,8 @@ fn gather_triggers(
     }
     triggers.append(from_metadata);
     let is_trigger = |title: &str| matches!(title.to_lowercase().as_str(), "trigger" | "triggers");
-    // Cutting a body into sections costs more than everything else here; most have no such word.
+    // Splitting a body into sections costs more than everything else here, and most bodies do not
+    // contain this word.
     if body.contains("rigger") {
         let section = sections::sections(body).into_iter().find(|s| is_trigger(s.title));
         let lines = section.map(|section| section.text.lines()).into_iter().flatten();

@@ -1,9 +1,9 @@
-//! Reading front matter that its author got slightly wrong.
+//! Reading front matter with small mistakes.
 //!
-//! A strict parse comes first. Where it fails, the block is cut into its top-level fields and each
-//! is read alone; a field that still fails is put right by one of a few known repairs, or the
-//! *original* error stands. `metadata` is never guessed at: it says what a skill needs, and a
-//! skill whose needs were misread would look as if it had none.
+//! A strict parse comes first. If it fails, the block is split into its top-level fields and each
+//! is parsed alone; a field that still fails gets one of a few known repairs, or the *original*
+//! error stands. `metadata` is never guessed: it says what a skill needs, and a skill whose needs
+//! were misread would look as if it had none.
 
 use sinew_settings::{Reason, ReasonCode};
 
@@ -11,8 +11,7 @@ use crate::fence::is_fence;
 use crate::value::{YamlMapping, YamlValue, flow};
 use crate::yaml::{self, FieldPosition, YamlError, YamlErrorKind};
 
-/// A front matter larger than this is an attack or a mistake: the longest of 100,000 real ones is
-/// 12 KiB.
+/// Larger front matter is an attack or a mistake: the longest of 100,000 real ones is 12 KiB.
 const MAX_FRONT_MATTER: usize = 64 * 1024;
 
 /// The typed fields of a front matter block.
@@ -20,13 +19,13 @@ const MAX_FRONT_MATTER: usize = 64 * 1024;
 pub struct FrontMatter {
     /// The fields in their order.
     pub fields: YamlMapping,
-    /// Fields that were put right, in their order.
+    /// Fields that were repaired, in their order.
     pub repaired: Vec<FieldRepair>,
-    /// Set when `metadata` could not be read: what is wrong with it.
+    /// What is wrong with `metadata`, if it could not be read.
     pub unreadable_metadata: Option<String>,
     /// The first line of the file with a flow collection (`[…]` or `{…}`).
     pub flow_line: Option<usize>,
-    /// What a strict parser says of the block, where it had to be repaired.
+    /// The strict parser's error, if the block had to be repaired.
     pub strict_error: Option<Reason>,
     places: Vec<FieldPosition>,
 }
@@ -48,7 +47,7 @@ impl FrontMatter {
     }
 }
 
-/// A field that was put right, and how its line would have to read.
+/// A field that was repaired, and the correct text for its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldRepair {
     /// The field.
@@ -57,7 +56,7 @@ pub struct FieldRepair {
     pub line: usize,
     /// How many lines of the file the field takes.
     pub lines: usize,
-    /// The text that a strict parser accepts in their place.
+    /// The text that a strict parser accepts instead.
     pub replacement: String,
     /// What was wrong.
     pub symptom: &'static str,
@@ -91,7 +90,7 @@ pub fn parse_front_matter(text: &str, first_line: usize) -> Result<FrontMatter, 
             .remedy("write one `key: value` per line")),
         },
         Err(error) => {
-            // These are not slips of the pen; a repair could only hide them.
+            // These are not typing mistakes; a repair could only hide them.
             let hopeless = matches!(
                 error.kind,
                 YamlErrorKind::DuplicateKey | YamlErrorKind::Control | YamlErrorKind::Limit
@@ -105,7 +104,7 @@ pub fn parse_front_matter(text: &str, first_line: usize) -> Result<FrontMatter, 
     }
 }
 
-/// Moves the lines of `places` from the text to the file.
+/// Converts the lines of `places` from the text to the file.
 fn places_in_file(mut places: Vec<FieldPosition>, first_line: usize) -> Vec<FieldPosition> {
     for place in &mut places {
         place.line += first_line - 1;
@@ -129,7 +128,7 @@ fn as_reason(error: &YamlError, line: usize) -> Reason {
     Reason::new(code, format!("{openclaw}: {}", error.message)).line(line).remedy(remedy)
 }
 
-/// More fields than this are not repaired one by one: real front matters have a dozen.
+/// Above this number, fields are not repaired one by one: real front matter has a dozen.
 const MAX_FIELDS: usize = 200;
 
 /// One top-level field: its key, and the lines that belong to it.
@@ -164,7 +163,7 @@ fn repair(text: &str, first_line: usize) -> Option<FrontMatter> {
         };
         let repair = repair.and_then(|(value, symptom)| {
             let repaired = field.repaired(first_line, &flow(&value), symptom);
-            // A repair counts only if a strict parser reads the very same from it.
+            // A repair counts only if a strict parser reads exactly the same value from it.
             let same = strict_field(&repaired.replacement, field.key)?.value == value;
             same.then_some((value, repaired))
         });
@@ -179,13 +178,13 @@ fn repair(text: &str, first_line: usize) -> Option<FrontMatter> {
             None => return None,
         }
     }
-    // Where each field is fine alone, the trouble lies between them, and a repair would hide it.
+    // If each field is valid alone, the problem is between them, and a repair would hide it.
     let helped = !front.repaired.is_empty() || front.unreadable_metadata.is_some();
     helped.then_some(front)
 }
 
-/// Fields that say what a skill needs. They are never guessed at: quoted as text they would look
-/// as if the skill needed nothing.
+/// Fields that say what a skill needs. They are never guessed: quoted as text they would look as if
+/// the skill needed nothing.
 const GATING: &[&str] = &["metadata", "openclaw"];
 
 struct StrictField {
@@ -207,10 +206,10 @@ fn strict_field(source: &str, key: &str) -> Option<StrictField> {
     }
 }
 
-/// Cuts the block at its top-level keys.
+/// Splits the block at its top-level keys.
 ///
-/// A line that is neither a key nor a continuation joins the field before it when that is the
-/// description, and otherwise makes the block hopeless.
+/// A line that is neither a key nor a continuation belongs to the field before it if that is the
+/// description; otherwise the block cannot be repaired.
 fn top_level_fields(text: &str) -> Option<Vec<FieldBlock<'_>>> {
     let mut fields: Vec<FieldBlock<'_>> = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -228,7 +227,7 @@ fn top_level_fields(text: &str) -> Option<Vec<FieldBlock<'_>>> {
             fields.push(FieldBlock { key, line: number, lines: vec![line] });
         } else {
             let field = fields.last_mut()?;
-            // An unindented list, or the closing bracket of a flow collection, is legal YAML.
+            // An unindented list, or the closing bracket of a flow collection, is valid YAML.
             let may_continue = line.starts_with(['-', '}', ']']) || field.is_description();
             if !may_continue || is_fence(line) {
                 return None;
@@ -252,7 +251,7 @@ impl FieldBlock<'_> {
         self.lines[0][self.key.len() + 1..].trim()
     }
 
-    /// The field's text as one line, where its trouble is a known one.
+    /// The field's text as one line, if its problem is a known one.
     fn quoted(&self) -> Option<(String, &'static str)> {
         if let Some(text) = self.indented() {
             return Some((text, "a quoted text whose next lines are not indented"));
@@ -262,9 +261,9 @@ impl FieldBlock<'_> {
         let symptom = match symptom(value) {
             Some(_) if marker_alone => "text that is not indented below a block marker",
             Some(symptom) => symptom,
-            // A key without a value on its line opens a nested block; that is not one text.
+            // A key without a value on its line opens a nested block, which is not a single text.
             None if self.lines.len() > 1 && (!value.is_empty() || self.is_description()) => {
-                "a line that is neither field nor indented, or that holds an unquoted `: `"
+                "a line that is neither a field nor indented, or that contains an unquoted `: `"
             }
             None => return None,
         };
@@ -274,7 +273,7 @@ impl FieldBlock<'_> {
         Some((parts.join(" "), symptom))
     }
 
-    /// The text of a quoted value whose only trouble is that its next lines start at the left.
+    /// The text of a quoted value whose only problem is that its next lines are not indented.
     fn indented(&self) -> Option<String> {
         if self.lines.len() < 2 || !self.first_value().starts_with(['"', '\'']) {
             return None;
@@ -312,7 +311,7 @@ impl FieldBlock<'_> {
 
 const NOT_YAML: &str = "JSON that YAML does not accept";
 
-/// What is wrong with a value, if it is one of the known slips.
+/// What is wrong with a value, if it is one of the known mistakes.
 fn symptom(value: &str) -> Option<&'static str> {
     let mut chars = value.chars();
     let first = chars.next()?;
@@ -334,7 +333,7 @@ fn symptom(value: &str) -> Option<&'static str> {
     }
 }
 
-/// `|`, `>`, and these with their indicators: the text starts on the next line.
+/// `|` or `>` with optional indicators: the text starts on the next line.
 fn is_block_marker(value: &str) -> bool {
     value.strip_prefix(['|', '>']).is_some_and(|rest| {
         rest.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-'))
@@ -353,7 +352,7 @@ fn metadata_as_json(field: &FieldBlock<'_>) -> Option<YamlValue> {
 /// JSON, then JSON5.
 pub(crate) fn parse_json(text: &str) -> Option<YamlValue> {
     let text = text.trim();
-    // JSON5 has no nesting limit of its own; ours keeps it from exhausting the stack.
+    // JSON5 has no nesting limit; this one keeps it from exhausting the stack.
     if is_too_deep(text) {
         return None;
     }
@@ -362,7 +361,7 @@ pub(crate) fn parse_json(text: &str) -> Option<YamlValue> {
     Some(YamlValue::from(json))
 }
 
-/// Brackets inside strings count as well: that only makes the limit stricter for odd texts.
+/// Brackets inside strings count as well: that only makes the limit stricter for unusual texts.
 fn is_too_deep(text: &str) -> bool {
     let mut depth = 0_usize;
     text.bytes().any(|byte| {

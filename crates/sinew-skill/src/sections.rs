@@ -1,11 +1,11 @@
-//! The shape of a Markdown body: headings and the text below them.
+//! The structure of a Markdown body: headings and the text below them.
 
 /// A heading and what follows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BodySection<'a> {
     /// 1 for `#`, 2 for `##` …
     pub level: usize,
-    /// The heading without its marks.
+    /// The heading without its markers.
     pub title: &'a str,
     /// The text up to the next heading.
     pub text: &'a str,
@@ -52,7 +52,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
         return None;
     }
     let title = rest.trim();
-    // Closing marks stand behind a blank: `## Title ##` loses them, `# C#` does not.
+    // Closing markers follow a blank: `## Title ##` loses them, `# C#` does not.
     let open = title.trim_end_matches('#');
     let closed = open.is_empty() || open.ends_with([' ', '\t']);
     Some((level, if closed { open.trim_end() } else { title }))
@@ -69,7 +69,8 @@ struct ProseLine<'a> {
 fn prose_lines(body: &str) -> impl Iterator<Item = ProseLine<'_>> {
     let mut fence: Option<&str> = None;
     let mut start = 0;
-    // Every body is read when its skill is loaded; the standard library looks for line ends slowly.
+    // Every body is scanned when its skill is loaded, and the standard library searches for line
+    // ends slowly.
     let breaks = memchr::memchr_iter(b'\n', body.as_bytes()).map(|at| (at, at + 1));
     let last = (!body.is_empty() && !body.ends_with('\n')).then_some((body.len(), body.len()));
     breaks.chain(last).enumerate().filter_map(move |(index, (stop, end))| {

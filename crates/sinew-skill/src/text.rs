@@ -1,4 +1,4 @@
-//! Bytes to text: one BOM off, line ends to LF, and nothing that is not text.
+//! Bytes to text: a byte order mark removed, line ends as LF, and nothing that is not text.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, Reason> {
     Ok(Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")))
 }
 
-/// The line of an offset, where LF, CRLF and CR each end one.
+/// The line of an offset; LF, CRLF and CR each end a line.
 fn line_at(bytes: &[u8], offset: usize) -> usize {
     let before = &bytes[..offset];
     let lf = before.iter().filter(|&&byte| byte == b'\n').count();

@@ -1,4 +1,4 @@
-//! Front matter values: JSON's shapes, with the source text of numbers kept.
+//! Front matter values: the types of JSON, with the source text of numbers preserved.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ pub enum YamlValue {
     Map(YamlMapping),
 }
 
-/// A number that remembers how it was written: `1.0` as a name stays `1.0`.
+/// A number with its source text: `1.0` as a name stays `1.0`.
 #[derive(Debug, Clone, PartialEq, Eq, borsh::BorshDeserialize, borsh::BorshSerialize)]
 pub struct YamlNumber(pub(crate) String);
 
@@ -90,7 +90,7 @@ impl YamlValue {
 }
 
 impl YamlNumber {
-    /// The number as a float; what does not fit becomes an infinity.
+    /// The number as a float; one that does not fit becomes infinite.
     pub fn as_f64(&self) -> f64 {
         let text = self.0.trim_start_matches('+');
         let radix = |digits: &str, base| u64::from_str_radix(digits, base).ok().map(|n| n as f64);
@@ -139,7 +139,7 @@ impl YamlMapping {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// The value of `key` in any case, for formats that do not mind it.
+    /// The value of `key` in any case, for formats that ignore case.
     pub fn get_ignore_case(&self, key: &str) -> Option<&YamlValue> {
         self.0.iter().find(|(name, _)| name.eq_ignore_ascii_case(key)).map(|(_, value)| value)
     }
@@ -154,7 +154,7 @@ impl YamlMapping {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -225,7 +225,7 @@ impl Serialize for YamlMapping {
     }
 }
 
-/// A value as YAML on one line, in a form that JSON readers take as well.
+/// A value as YAML on one line, in a form that JSON readers accept as well.
 pub(crate) fn flow(value: &YamlValue) -> String {
     let mut text = String::new();
     write_flow(value, &mut text);
@@ -269,7 +269,7 @@ pub(crate) fn quote(text: &str) -> String {
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
             '\t' => quoted.push_str("\\t"),
-            // JSON knows `\u0085` and not `\x85`, and YAML knows both.
+            // JSON has `\u0085` but not `\x85`; YAML has both.
             c if c.is_control() => {
                 let _ = write!(quoted, "\\u{:04x}", c as u32);
             }

@@ -1,4 +1,4 @@
-//! The one place that reads values from the YAML parser.
+//! The only place that reads values from the YAML parser.
 //!
 //! It builds values from parse events rather than through serde, because a skill file needs what
 //! serde throws away: the line of an error, how a number was written, which collections are in flow
@@ -10,28 +10,28 @@ use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, StructureS
 use crate::plain_yaml;
 use crate::value::{YamlMapping, YamlNumber, YamlValue};
 
-/// Deeper nesting than this is an attack: real metadata has five levels.
+/// Deeper nesting is an attack: real metadata has five levels.
 pub(crate) const MAX_DEPTH: usize = 16;
-/// More nodes than this in one front matter is an attack: real ones have a few dozen.
+/// More nodes in one front matter are an attack: real ones have a few dozen.
 pub(crate) const MAX_NODES: usize = 2_000;
 
-/// What a YAML text holds.
+/// The content of a YAML text.
 #[derive(Debug)]
 pub(crate) struct ParsedYaml {
     pub(crate) value: YamlValue,
     /// The first line (from 1) that opens a flow collection.
     pub(crate) flow_line: Option<usize>,
-    /// Where the fields of the root map stand.
+    /// The positions of the root map's fields.
     pub(crate) places: Vec<FieldPosition>,
 }
 
-/// Where a field of the root map stands, and what a value of another kind was written as.
+/// The position of a field of the root map, and the source text of a value that is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FieldPosition {
     pub(crate) key: String,
     /// The line of the key within the text, from 1.
     pub(crate) line: usize,
-    /// `True` or `~` where the value is that: a name keeps the spelling of its author.
+    /// `True` or `~` if the value is that: a name keeps its author's spelling.
     pub(crate) written: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) enum YamlErrorKind {
 }
 
 impl YamlErrorKind {
-    /// The code OpenClaw's parser gives to the same trouble, for people who compare the two.
+    /// The code that OpenClaw's parser gives to the same problem, for comparing the two.
     pub(crate) fn openclaw_code(self, message: &str) -> &'static str {
         match self {
             Self::DuplicateKey => "DUPLICATE_KEY",
@@ -85,10 +85,10 @@ pub(crate) fn parse(text: &str) -> Result<ParsedYaml, YamlError> {
     }
 }
 
-/// Parses one YAML document with the parser alone.
+/// Parses one YAML document with the general parser only.
 pub(crate) fn parse_whole(text: &str) -> Result<ParsedYaml, YamlError> {
     let options = granit_parser::options! {
-        // Another crate in the build may switch the feature on; comments are no values.
+        // Another crate in the build may enable the feature; comments are not values.
         emit_comments: false,
         flow_nesting_limit: MAX_DEPTH + 1,
         block_nesting_limit: MAX_DEPTH + 1
@@ -104,11 +104,11 @@ pub(crate) fn parse_whole(text: &str) -> Result<ParsedYaml, YamlError> {
     Ok(ParsedYaml { value, flow_line: builder.flow_line, places: builder.places })
 }
 
-/// YAML's printable set leaves out C0 but for tab and line ends, DEL, and C1 but for NEL.
+/// YAML's printable characters exclude C0 except tab and line ends, DEL, and C1 except NEL.
 fn forbidden_control(text: &str) -> Option<(usize, char)> {
     let bad = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}');
-    // Every C1 character starts with the byte C2. Most texts hold no such byte, and looking at all
-    // of them is quicker than asking after each whether to go on.
+    // Every C1 character starts with the byte C2. Most texts contain no such byte, and checking all
+    // bytes is faster than stopping early.
     let doubtful = |byte: u8| {
         (byte.is_ascii_control() & !matches!(byte, b'\t' | b'\n' | b'\r')) | (byte == 0xC2)
     };
@@ -124,7 +124,7 @@ struct YamlBuilder<'a> {
     nodes: usize,
     flow_line: Option<usize>,
     places: Vec<FieldPosition>,
-    /// Whether the last event stands for text of the file; the parser says `~` for an empty value.
+    /// Whether the last event has text in the file; the parser reports `~` for an empty value.
     is_written: bool,
 }
 

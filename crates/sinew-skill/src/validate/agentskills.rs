@@ -1,4 +1,4 @@
-//! The Agent Skills specification, as its reference validator reads it.
+//! The Agent Skills specification, as its reference validator applies it.
 
 use sinew_settings::{ReasonCode, ReasonSeverity};
 
@@ -10,7 +10,7 @@ use crate::repair::FrontMatter;
 use crate::text;
 use crate::value::{YamlMapping, YamlValue};
 
-/// How much one rule matters at each level.
+/// The severity of one rule at each level.
 #[derive(Debug, Clone, Copy)]
 pub struct AgentSkillsRule {
     /// The stable name.
@@ -19,7 +19,7 @@ pub struct AgentSkillsRule {
     pub strict: ReasonSeverity,
     /// At the lenient level.
     pub lenient: ReasonSeverity,
-    /// At either level, when the reference validator is to be matched.
+    /// At either level, if the reference validator is to be matched.
     pub parity: Option<ReasonSeverity>,
 }
 
@@ -40,7 +40,8 @@ pub const RULES: &[AgentSkillsRule] = {
         rule("FRONTMATTER_UNTERMINATED", Error, Error),
         rule("FRONTMATTER_INVALID", Error, Error),
         rule("DUPLICATE_KEY", Error, Error),
-        // The YAML dialect of the reference validator has no flow collections; most registry skills do.
+        // The YAML dialect of the reference validator has no flow collections; most registry skills
+        // use them.
         AgentSkillsRule { parity: Some(Error), ..rule("FLOW_COLLECTION", Warn, Warn) },
         rule("FIELD_UNKNOWN", Error, Info),
         rule("NAME_MISSING", Error, Error),
@@ -60,14 +61,14 @@ pub const RULES: &[AgentSkillsRule] = {
     ]
 };
 
-/// The fields the specification knows.
+/// The fields of the specification.
 const FIELDS: &[&str] =
     &["name", "description", "license", "allowed-tools", "metadata", "compatibility"];
 /// The longest description, in characters.
 const MAX_DESCRIPTION: usize = 1024;
 /// The longest compatibility note, in characters.
 const MAX_COMPATIBILITY: usize = 500;
-/// A body is read as a whole when its skill is used: longer ones belong into references.
+/// A body is read completely when its skill is used: longer texts belong in references.
 const MAX_BODY_LINES: usize = 500;
 /// The specification says about 5,000 tokens; a token has about four characters.
 const MAX_BODY_CHARS: usize = 4 * 5_000;
@@ -140,7 +141,7 @@ impl AgentSkillsChecker<'_> {
         self.body(&document);
     }
 
-    /// The very first bytes must be `---`.
+    /// The file must start with `---`.
     fn start(&mut self, document: &SkillDocument<'_>) {
         if document.front.is_none() || document.fence_line() > 1 {
             let message = "the file does not start with `---`";
@@ -148,10 +149,10 @@ impl AgentSkillsChecker<'_> {
             self.issues.push(issue.fixed_by(document.fence_fix()));
         }
         if document.front.is_some() && self.target.bytes.starts_with(b"\xef\xbb\xbf") {
-            let fix = Fix::new("take the byte order mark off", vec![FileEdit::StripBom]);
+            let fix = Fix::new("remove the byte order mark", vec![FileEdit::StripBom]);
             let code = if self.parity { "FRONTMATTER_MISSING" } else { "REF_DIVERGENCE" };
             let message = "the file starts with a byte order mark, which the reference validator \
-                           takes for text before the front matter";
+                           treats as text before the front matter";
             self.issues.push(self.issue(code, message).at_line(Some(1)).fixed_by(Some(fix)));
         }
     }
@@ -191,7 +192,7 @@ impl AgentSkillsChecker<'_> {
         self.divergence(document, front);
     }
 
-    /// The reader repaired something that a YAML parser refuses.
+    /// The reader repaired something that a YAML parser rejects.
     fn syntax(&mut self, front: &FrontMatter, name_fix: Option<&Fix>) {
         for repaired in &front.repaired {
             let message = format!("`{}` is not valid YAML: {}", repaired.key, repaired.symptom);
@@ -212,7 +213,7 @@ impl AgentSkillsChecker<'_> {
         let refused = [
             (layout.tag_line, "a tag (`!`)"),
             (layout.tab_line, "a tab outside quotes"),
-            (layout.uneven_line, "a map that is indented otherwise than the one before it"),
+            (layout.uneven_line, "a map with another indentation than the one before it"),
         ];
         for (line, what) in refused {
             let Some(line) = line else { continue };
@@ -290,7 +291,7 @@ impl AgentSkillsChecker<'_> {
         let Some(cut) = reference_validator::find_truncation(document) else { return };
         let mut issue =
             self.issue("REF_DIVERGENCE", cut.describe(&front.fields)).at_line(Some(cut.line));
-        // To match the reference validator is to refuse what it refuses, whatever the reason.
+        // Matching the reference validator means rejecting what it rejects, whatever the reason.
         let refused = || match cut.fields() {
             None => true,
             Some(fields) => {
@@ -319,7 +320,7 @@ impl AgentSkillsChecker<'_> {
 }
 
 impl AgentSkillsRule {
-    /// How much the rule matters at a level.
+    /// The severity of the rule at a level.
     pub fn severity_at(&self, level: SpecLevel) -> ReasonSeverity {
         match level {
             SpecLevel::Strict => self.strict,
@@ -328,7 +329,8 @@ impl AgentSkillsRule {
     }
 }
 
-/// A scalar as text: in the reference validator's dialect every scalar is, and nothing is empty text.
+/// A scalar as text: in the reference validator's dialect every scalar is text, and an empty value
+/// is empty text.
 fn text_of(front: &FrontMatter, key: &str, value: &YamlValue) -> Option<String> {
     match value {
         YamlValue::Null => Some(front.text_as_written(key).unwrap_or_default().to_owned()),

@@ -7,11 +7,11 @@ use crate::fence::FrontMatterSplit;
 use crate::repair::{FieldRepair, FrontMatter};
 use crate::{fence, parse_front_matter};
 
-/// The parts of a file that decodes and whose fences are sound.
+/// The parts of a file that decodes and has valid fences.
 pub(super) struct SkillDocument<'a> {
     pub(super) text: &'a str,
     pub(super) fenced: FrontMatterSplit<'a>,
-    /// The fields, or why there are none; absent where there is no front matter.
+    /// The fields, or the error; `None` if there is no front matter.
     pub(super) front: Option<Result<FrontMatter, Reason>>,
 }
 
@@ -33,8 +33,8 @@ impl<'a> SkillDocument<'a> {
         self.text.split('\n').nth(number - 1).unwrap_or_default()
     }
 
-    /// The fix for a front matter that does not start on line 1: what stands before it goes behind
-    /// it, and a code fence around it goes away.
+    /// The fix for front matter that does not start on line 1: the text before it moves after it,
+    /// and a code fence around it is removed.
     pub(super) fn fence_fix(&self) -> Option<Fix> {
         let opening = self.fence_line();
         if opening <= 1 || self.front.is_none() {
@@ -44,18 +44,18 @@ impl<'a> SkillDocument<'a> {
         let wrapped = before.iter().any(|line| line.trim_start().starts_with("```"));
         let closing = self.closing_fence_line();
         if wrapped && self.fenced.body_line == closing + 1 {
-            // The code fence was not closed right behind the block: where it ends is a guess.
+            // The code fence was not closed right after the block, so its end would be a guess.
             return None;
         }
         let keep = |line: &&&str| {
             let line = line.trim();
             !line.is_empty() && !line.starts_with("```")
         };
-        let kept: Vec<String> = before.iter().filter(keep).map(|&line| line.to_owned()).collect();
+        let moved: Vec<String> = before.iter().filter(keep).map(|&line| line.to_owned()).collect();
         let mut edits = vec![FileEdit::remove(1, opening - 1)];
         let behind = usize::from(wrapped);
-        if behind > 0 || !kept.is_empty() {
-            edits.push(FileEdit::Lines { line: closing + 1, remove: behind, insert: kept });
+        if behind > 0 || !moved.is_empty() {
+            edits.push(FileEdit::Lines { line: closing + 1, remove: behind, insert: moved });
         }
         Some(Fix::new("make `---` the first line", edits))
     }
@@ -74,7 +74,7 @@ impl<'a> SkillDocument<'a> {
     }
 }
 
-/// Puts the fix for a field in place of the quoting fix where both would touch it.
+/// Uses the fix for the name instead of the quoting fix if both would touch the field.
 pub(super) fn prefer_name_fix(name_fix: Option<&Fix>, repaired: &FieldRepair) -> Fix {
     match name_fix {
         Some(fix) if repaired.key == "name" => fix.clone(),

@@ -1,17 +1,17 @@
-//! Edits that put a file right and touch nothing else.
+//! Edits that correct a file and change nothing else.
 //!
-//! An edit speaks of whole lines, so the bytes of every other line, the byte order mark and the
-//! style of line ends stay as they are. Edits never guess: an issue whose answer is the author's to
-//! give carries none.
+//! An edit refers to whole lines, so the bytes of every other line, the byte order mark and the
+//! style of line ends stay as they are. Edits never guess: an issue that only the author can
+//! resolve has none.
 
 use serde::Serialize;
 
 use super::ValidationIssue;
 
-/// How an issue is put right.
+/// How an issue is corrected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Fix {
-    /// What the edits do, in a few words.
+    /// What the edits do, briefly.
     pub summary: String,
     /// The edits, which do not overlap.
     pub edits: Vec<FileEdit>,
@@ -21,15 +21,15 @@ pub struct Fix {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FileEdit {
-    /// Takes the byte order mark off.
+    /// Removes the byte order mark.
     StripBom,
     /// Replaces whole lines.
     Lines {
-        /// The first line that goes, from 1; new lines are put before it.
+        /// The first line to remove, from 1; new lines are inserted before it.
         line: usize,
-        /// How many lines go.
+        /// How many lines to remove.
         remove: usize,
-        /// The lines that come, without line ends.
+        /// The lines to insert, without line ends.
         insert: Vec<String>,
     },
 }
@@ -52,10 +52,10 @@ impl FileEdit {
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Applies the fixes of `issues` to a file; nothing comes back where there is nothing to change.
+/// Applies the fixes of `issues` to a file; returns `None` if there is nothing to change.
 ///
-/// Issues that share an edit share it; of two edits that would touch the same line the first one
-/// counts, and the next run sees what is left.
+/// Identical edits are applied once; of two edits that touch the same line the first is applied,
+/// and the next run handles what is left.
 pub fn apply_fixes(bytes: &[u8], issues: &[ValidationIssue]) -> Option<Vec<u8>> {
     let (bom, text) = match bytes.strip_prefix(BOM) {
         Some(text) => (BOM, text),
@@ -80,11 +80,11 @@ pub fn apply_fixes(bytes: &[u8], issues: &[ValidationIssue]) -> Option<Vec<u8>> 
             }
         }
     }
-    // From the end, so that the numbers of earlier lines stay true; what goes before what comes.
+    // From the end, so that the numbers of earlier lines stay valid; removals before insertions.
     chosen.sort_by_key(|&(line, remove, _)| (line, remove));
     for (line, remove, insert) in chosen.into_iter().rev() {
         let at = line - 1;
-        // The last line of a file may have no end; a line that takes its place keeps it so.
+        // The last line of a file may have no line end; a line that replaces it has none either.
         let reaches_end = at + remove == lines.len();
         let last = match lines.last_mut() {
             Some(line) if reaches_end && remove > 0 => line.ending,
@@ -118,7 +118,7 @@ struct RawLine<'a> {
     ending: &'a [u8],
 }
 
-/// The lines of a file, each with the end it has; LF, CRLF and CR each end one.
+/// The lines of a file, each with its line end; LF, CRLF and CR each end a line.
 fn split_lines(text: &[u8]) -> Vec<RawLine<'_>> {
     let mut lines = Vec::new();
     let mut rest = text;

@@ -1,23 +1,23 @@
-//! What a rule set has to say.
+//! The issues that a rule set reports.
 
 use serde::Serialize;
 use sinew_settings::{Reason, ReasonSeverity};
 
 use super::Fix;
 
-/// One thing a rule set has to say about a file.
+/// One issue of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ValidationIssue {
-    /// How much it matters.
+    /// Its severity.
     pub severity: ReasonSeverity,
-    /// The stable name: SCREAMING_CASE, but for `openclaw`, which uses the reason codes.
+    /// The stable name: SCREAMING_CASE, except for `openclaw`, which uses the reason codes.
     pub code: &'static str,
     /// What is wrong, in a sentence.
     pub message: String,
-    /// The line of the file, from 1, where one can be named.
+    /// The line of the file, from 1, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The edit that puts it right, where there is no doubt about it.
+    /// The edit that corrects it, if there is no doubt about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
@@ -35,7 +35,7 @@ impl ValidationIssue {
         Self::new(ReasonSeverity::Error, code, message)
     }
 
-    /// An issue that says what the reader said, under another rule set's code.
+    /// The reader's reason as an issue with another rule set's code.
     pub(super) fn of_reason(code: &'static str, reason: &Reason) -> Self {
         Self { line: reason.line, ..Self::error(code, reason.detail.clone()) }
     }
@@ -53,15 +53,15 @@ impl ValidationIssue {
     }
 }
 
-/// What came of judging a file.
+/// The result of validating a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct FileValidation {
-    /// Everything there is to say, in the order of the rules.
+    /// All issues, in the order of the rules.
     pub issues: Vec<ValidationIssue>,
 }
 
 impl FileValidation {
-    /// Whether the file passes: nothing said is an error.
+    /// Whether the file passes: no issue is an error.
     pub fn passed(&self) -> bool {
         self.issues.iter().all(|issue| issue.severity != ReasonSeverity::Error)
     }

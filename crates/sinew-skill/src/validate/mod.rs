@@ -1,8 +1,8 @@
-//! Judging a skill file by somebody's rules.
+//! Validating a skill file by the rules of its readers.
 //!
-//! Reading ([`crate::read`]) is kind: it repairs what it can, so that a skill loads. Validation is
-//! for authors: it says what each reader of the format would refuse, on which line, and where the
-//! answer is beyond doubt it carries the edit that puts it right.
+//! Reading ([`crate::read`]) is tolerant: it repairs what it can, so that a skill loads. Validation
+//! is for authors: it says what each reader of the format would reject, on which line, and, if
+//! there is no doubt, it includes the edit that corrects it.
 //!
 //! ```
 //! use sinew_skill::validate::{RuleSet, ValidationFile, apply_fixes, validate};
@@ -17,7 +17,7 @@
 //! ```
 //!
 //! **Invariant:** a rule set is a pure function of the folder's name, the file's name and its
-//! bytes. Nothing here looks at a disk.
+//! bytes. Nothing here accesses a disk.
 
 mod agentskills;
 mod document;
@@ -39,29 +39,29 @@ pub use issue::{FileValidation, ValidationIssue};
 pub use openclaw::MAX_FILE_BYTES;
 pub use openpocket::validate_draft;
 
-/// The file to judge.
+/// The file to validate.
 #[derive(Debug, Clone, Copy)]
 pub struct ValidationFile<'a> {
-    /// The name of the folder that holds the file.
+    /// The name of the folder that contains the file.
     pub directory: &'a str,
     /// The name of the file itself.
     pub file_name: &'a str,
-    /// What it holds.
+    /// Its content.
     pub bytes: &'a [u8],
 }
 
-/// How much of the Agent Skills specification an author wants to hear about.
+/// How strictly the Agent Skills specification is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SpecLevel {
-    /// Everything the specification demands.
+    /// Everything the specification requires.
     Strict,
-    /// What most skills in the wild do differently is no error.
+    /// Common deviations are not errors.
     #[default]
     Lenient,
 }
 
-/// Whose rules apply.
+/// A set of rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleSet {
@@ -77,9 +77,9 @@ pub enum RuleSet {
     /// The Agent Skills specification.
     #[serde(rename = "agentskills")]
     AgentSkills {
-        /// How much of it.
+        /// How strictly.
         level: SpecLevel,
-        /// Whether to refuse what its reference validator refuses beyond the specification.
+        /// Whether to reject what the reference validator rejects beyond the specification.
         parity: bool,
     },
 }
@@ -87,9 +87,9 @@ pub enum RuleSet {
 impl RuleSet {
     /// The Agent Skills specification as printed.
     pub const STRICT: Self = Self::AgentSkills { level: SpecLevel::Strict, parity: false };
-    /// What holds when nobody names a rule set.
+    /// The default rule set.
     pub const LENIENT: Self = Self::AgentSkills { level: SpecLevel::Lenient, parity: false };
-    /// The names that [`RuleSet::from_str`] takes.
+    /// The names that [`RuleSet::from_str`] accepts.
     pub const NAMES: &'static [&'static str] =
         &["openclaw", "openpocket", "openpocket-strict", "agentskills"];
 
@@ -132,7 +132,7 @@ impl std::error::Error for UnknownRuleSet {}
 impl FromStr for RuleSet {
     type Err = UnknownRuleSet;
 
-    /// Reads a name; `agentskills` by name means the strict level.
+    /// Parses a name; `agentskills` means the strict level.
     fn from_str(name: &str) -> Result<Self, UnknownRuleSet> {
         match name.trim() {
             "openclaw" => Ok(Self::OpenClaw),
@@ -144,7 +144,7 @@ impl FromStr for RuleSet {
     }
 }
 
-/// Judges a file by a rule set.
+/// Validates a file by a rule set.
 pub fn validate(target: &ValidationFile<'_>, rules: RuleSet) -> FileValidation {
     let mut found = FileValidation { issues: check(target, rules) };
     if let Some(fixed) = apply_fixes(target.bytes, &found.issues) {
@@ -165,10 +165,10 @@ fn check(target: &ValidationFile<'_>, rules: RuleSet) -> Vec<ValidationIssue> {
     }
 }
 
-/// Whether the fixes do what they promise: what carried one is gone, and no new one is needed.
+/// Whether the fixes work: the fixed issues are gone, and no new fix is needed.
 ///
-/// This is tried rather than proved, because front matter has more shapes than an edit can foresee;
-/// an edit that would not settle the matter is not offered.
+/// This is tried rather than proved, because front matter has more forms than an edit can foresee;
+/// an edit that would not work is not offered.
 fn settles(before: &[ValidationIssue], after: &[ValidationIssue]) -> bool {
     let count =
         |issues: &[ValidationIssue], code: &str| issues.iter().filter(|i| i.code == code).count();
@@ -179,7 +179,7 @@ fn settles(before: &[ValidationIssue], after: &[ValidationIssue]) -> bool {
     gone && after.iter().all(|issue| issue.fix.is_none())
 }
 
-/// What to say of a folder that holds no skill file.
+/// The report for a folder without a skill file.
 pub fn missing_file_report(directory: &str) -> FileValidation {
     FileValidation { issues: vec![agentskills::file_missing(directory)] }
 }

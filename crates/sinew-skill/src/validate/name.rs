@@ -1,4 +1,4 @@
-//! Names: what each rule set asks of them, and when a folder's name is the answer.
+//! Names: what each rule set requires, and when the folder's name is the fix.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -13,14 +13,14 @@ use crate::yaml;
 /// The longest name the Agent Skills specification allows, in code points.
 pub(super) const MAX_NAME: usize = 64;
 
-/// One demand of the Agent Skills specification on a name.
+/// One requirement of the Agent Skills specification for a name.
 pub(super) struct NameRule {
     pub(super) code: &'static str,
     pub(super) message: &'static str,
     pub(super) broken_by: fn(&str) -> bool,
 }
 
-/// The demands, in the order in which they are reported; each sees the NFKC form.
+/// The requirements, in the order in which they are reported; each gets the NFKC form.
 pub(super) const NAME_RULES: &[NameRule] = &[
     NameRule {
         code: "NAME_TOO_LONG",
@@ -29,23 +29,23 @@ pub(super) const NAME_RULES: &[NameRule] = &[
     },
     NameRule {
         code: "NAME_NOT_LOWERCASE",
-        message: "the name holds capital letters",
+        message: "the name contains capital letters",
         broken_by: |name| name != name.to_lowercase(),
     },
     NameRule {
         code: "NAME_INVALID",
-        message: "the name may hold letters, digits and hyphens only",
+        message: "the name may contain only letters, digits and hyphens",
         broken_by: |name| !name.chars().all(|c| c == '-' || is_letter_or_digit(c)),
     },
     NameRule {
         code: "NAME_HYPHENS",
-        message: "hyphens may stand only one by one, inside the name",
+        message: "hyphens may only be single and inside the name",
         broken_by: |name| name.starts_with('-') || name.ends_with('-') || name.contains("--"),
     },
 ];
 
-/// A letter or a digit by general category. Rust's own notion also takes vowel signs and boxed
-/// letters for letters, which the reference validator refuses.
+/// A letter or a digit by general category. Rust's own definition also includes vowel signs and
+/// boxed letters, which the reference validator rejects.
 fn is_letter_or_digit(c: char) -> bool {
     let boxed = matches!(c, '\u{1F130}'..='\u{1F189}');
     c.is_alphanumeric() && !is_combining_mark(c) && !boxed
@@ -62,8 +62,8 @@ pub(super) fn is_sound(name: &str) -> bool {
     !name.is_empty() && NAME_RULES.iter().all(|rule| !(rule.broken_by)(&name))
 }
 
-/// The fix that takes the folder's name: where the front matter has none, or where its name is the
-/// folder's in another spelling. Any other difference is the author's to settle.
+/// The fix that takes the folder's name: if the front matter has no name, or has the folder's name
+/// in another spelling. Any other difference is for the author to resolve.
 pub(super) fn folder_name_fix(
     target: &ValidationFile<'_>,
     document: &SkillDocument<'_>,
@@ -82,15 +82,15 @@ pub(super) fn folder_name_fix(
             FileEdit::Lines { line: document.fenced.front_line, remove: 0, insert: vec![field] };
         return Some(Fix::new(summary, vec![edit]));
     };
-    let said = value.source_text().unwrap_or_default();
-    let said = said.trim();
-    let blank = said.is_empty() && matches!(value, YamlValue::Null | YamlValue::String(_));
-    if !blank && (said == folder || names::slug(said) != folder) {
+    let written = value.source_text().unwrap_or_default();
+    let written = written.trim();
+    let blank = written.is_empty() && matches!(value, YamlValue::Null | YamlValue::String(_));
+    if !blank && (written == folder || names::slug(written) != folder) {
         return None;
     }
     let line = front.line_of("name")?;
     let written = document.line(line).strip_prefix("name:")?.trim();
-    // A comment or a value that goes on below would be lost.
+    // A comment, or a value that continues below, would be lost.
     let whole = match front.repaired.iter().find(|repaired| repaired.key == "name") {
         Some(repaired) => repaired.lines == 1,
         None => yaml::parse(&format!("name: {written}"))
@@ -100,7 +100,7 @@ pub(super) fn folder_name_fix(
         .then(|| Fix::new(summary, vec![FileEdit::replace(line, 1, &field)]))
 }
 
-/// A text as YAML: plain where it reads back as the same text, else in quotes.
+/// A text as YAML: plain if it reads back as the same text, otherwise quoted.
 fn scalar(text: &str) -> String {
     let plain = yaml::parse(&format!("name: {text}")).is_ok_and(|parsed| {
         parsed.value.as_map().and_then(|map| map.get("name")) == Some(&text_value(text))

@@ -1,4 +1,4 @@
-//! OpenClaw's rules: what its loader takes. The reader already knows them; its reasons are the
+//! OpenClaw's rules: what its loader accepts. The reader already applies them; its reasons are the
 //! issues.
 
 use sinew_settings::{Reason, ReasonCode, ReasonSeverity};
@@ -44,7 +44,7 @@ fn message(reason: &Reason) -> String {
     }
 }
 
-/// The fixes for what the reader put right by itself.
+/// The fixes for what the reader repaired.
 #[derive(Default)]
 struct ReaderFixes {
     fence: Option<(u32, Fix)>,

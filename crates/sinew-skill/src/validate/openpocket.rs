@@ -97,14 +97,14 @@ fn check_fields(
     }
 }
 
-/// The text of a field; a list counts as text, because OpenPocket reads its line as it stands.
+/// The text of a field; a list counts as text, because OpenPocket reads its line literally.
 fn text_of(value: Option<&YamlValue>) -> Option<String> {
     let value = value?;
     let text = value.source_text().or_else(|| value.flattened())?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Judges a refined draft by the strict rules; a refinement that produced no file has failed.
+/// Validates a refined draft by the strict rules; a refinement that produced no file has failed.
 pub fn validate_draft(draft: Option<&ValidationFile<'_>>) -> FileValidation {
     let issues = match draft {
         Some(target) => check(target, true),

@@ -1,7 +1,7 @@
-//! What the reference validator sees where it cuts a file differently.
+//! How the reference validator reads a file that it splits differently.
 //!
-//! It splits on the first two `---` anywhere, so a description with ` --- ` in it ends the front
-//! matter for it. sinew takes only whole lines for fences; the author should know of both.
+//! It splits at the first two `---` anywhere, so for it a description that contains ` --- ` ends
+//! the front matter. sinew accepts only whole lines as fences; the author should know about both.
 
 use super::document::SkillDocument;
 use crate::value::YamlValue;
@@ -9,9 +9,9 @@ use crate::{YamlMapping, yaml};
 
 /// The reference validator's view of a file whose front matter it cuts short.
 pub(super) struct TruncatedFrontMatter<'a> {
-    /// The line of the `---` that is no fence.
+    /// The line of the `---` that is not a fence.
     pub(super) line: usize,
-    /// The text it takes for the front matter.
+    /// The text that it treats as the front matter.
     front: &'a str,
 }
 
@@ -27,11 +27,11 @@ pub(super) fn find_truncation<'a>(
     })
 }
 
-/// How much of a value is shown.
+/// How much of a value is quoted.
 const MAX_SHOWN: usize = 60;
 
 impl TruncatedFrontMatter<'_> {
-    /// The fields it reads, where what is left is still YAML.
+    /// The fields it reads, if the rest is still YAML.
     pub(super) fn fields(&self) -> Option<YamlMapping> {
         match yaml::parse(self.front).ok()?.value {
             YamlValue::Map(map) => Some(map),
@@ -39,7 +39,7 @@ impl TruncatedFrontMatter<'_> {
         }
     }
 
-    /// What it sees, in a sentence.
+    /// What it reads, as a sentence.
     pub(super) fn describe(&self, whole: &YamlMapping) -> String {
         let start = "the reference validator ends the front matter at the `---` in this line";
         let Some(fields) = self.fields() else {
@@ -52,8 +52,8 @@ impl TruncatedFrontMatter<'_> {
         let mut sees = Vec::new();
         if let Some((key, value)) = changed {
             let text = value.flattened().unwrap_or_default();
-            let shown: String = text.chars().take(MAX_SHOWN).collect();
-            sees.push(format!("reads `{key}` as `{shown}`"));
+            let start_of_value: String = text.chars().take(MAX_SHOWN).collect();
+            sees.push(format!("reads `{key}` as `{start_of_value}`"));
         }
         if !missing.is_empty() {
             sees.push(format!("does not see {}", missing.join(", ")));

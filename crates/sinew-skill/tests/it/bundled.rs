@@ -1,4 +1,4 @@
-//! The skills that ship with sinew are examples: nothing may be said against them.
+//! The skills that ship with sinew are examples: they must have no issues.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Fixes: they put right what is beyond doubt and leave the rest byte for byte.
+//! Fixes: they correct what is beyond doubt and leave the rest unchanged, byte for byte.
 
 use proptest::prelude::*;
 use sinew_skill::validate::{RuleSet, SpecLevel, ValidationFile, apply_fixes, validate};
@@ -24,7 +24,7 @@ fn check(folder: &str, before: &str, rules: RuleSet, after: &str) {
     settled(folder, before.as_bytes(), rules);
 }
 
-/// A fixed file has none of the issues that carried a fix, and nothing left to fix.
+/// A fixed file has none of the issues that had a fix, and nothing left to fix.
 #[track_caller]
 fn settled(folder: &str, before: &[u8], rules: RuleSet) {
     let found = validate(&target(folder, before), rules);

@@ -61,7 +61,7 @@ fn ours(case: &Json) -> View {
         Some(Ok(front)) => front,
         Some(Err(reason)) => return code(&reason.detail),
     };
-    // The policy is read from a file that loads; the recorded inputs may lack a description.
+    // The policy is read only from a file that loads; the recorded inputs may lack a description.
     let whole = format!("---\ndescription: d\n{}", text.trim_start_matches("---\n"));
     let skill = openclaw(text.as_bytes()).skill.or_else(|| openclaw(whole.as_bytes()).skill);
     let invocation = skill.map(|skill| skill.invocation).unwrap_or_default();

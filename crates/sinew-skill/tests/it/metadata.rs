@@ -7,9 +7,9 @@ use crate::support::{codes, file, openclaw};
 fn metadata(fields: &str) -> (Option<SkillMetadata>, MetadataHealth, String) {
     let text = file(&format!("name: a\ndescription: d\n{fields}"));
     let outcome = openclaw(text.as_bytes());
-    let said = codes(&outcome.reasons);
+    let found_codes = codes(&outcome.reasons);
     let skill = outcome.skill.expect("bad metadata never keeps a skill from loading");
-    (skill.metadata, skill.metadata_health, said)
+    (skill.metadata, skill.metadata_health, found_codes)
 }
 
 #[test]
@@ -49,30 +49,31 @@ fn unreadable_metadata_closes_the_gate() {
         "metadata: '{openclaw: '",
         "metadata: {\"openclaw\":{\"emoji\":\"\\ud83e\"}}",
     ] {
-        let (block, health, said) = metadata(broken);
+        let (block, health, found_codes) = metadata(broken);
         assert_eq!((block, health), (None, MetadataHealth::Unreadable), "{broken}");
-        assert_eq!(said, "metadata-invalid@4", "{broken}");
+        assert_eq!(found_codes, "metadata-invalid@4", "{broken}");
     }
 }
 
 #[test]
 fn a_requirement_of_the_wrong_kind_closes_the_gate() {
     for wrong in ["requires: git", "requires: {bins: 3}", "requires: {env: [[a]]}", "os: {a: b}"] {
-        let (_, health, said) = metadata(&format!("metadata: {{openclaw: {{{wrong}}}}}"));
+        let (_, health, found_codes) = metadata(&format!("metadata: {{openclaw: {{{wrong}}}}}"));
         assert_eq!(health, MetadataHealth::Unreadable, "{wrong}");
-        assert_eq!(said, "bad-metadata-field@4 metadata-invalid@4", "{wrong}");
+        assert_eq!(found_codes, "bad-metadata-field@4 metadata-invalid@4", "{wrong}");
     }
-    let (_, health, said) = metadata("metadata: {openclaw: [bins]}");
+    let (_, health, found_codes) = metadata("metadata: {openclaw: [bins]}");
     assert_eq!(health, MetadataHealth::Unreadable);
-    assert_eq!(said, "bad-metadata-field@4 metadata-invalid@4");
+    assert_eq!(found_codes, "bad-metadata-field@4 metadata-invalid@4");
 }
 
 #[test]
 fn other_wrong_kinds_are_dropped_and_reported() {
-    let (block, health, said) = metadata("metadata: {openclaw: {always: \"true\", emoji: 3}}");
+    let (block, health, found_codes) =
+        metadata("metadata: {openclaw: {always: \"true\", emoji: 3}}");
     let block = block.expect("a block");
     assert_eq!((block.always, block.emoji, health), (false, None, MetadataHealth::Sound));
-    assert_eq!(said, "bad-metadata-field@4 bad-metadata-field@4");
+    assert_eq!(found_codes, "bad-metadata-field@4 bad-metadata-field@4");
 }
 
 #[test]
@@ -93,12 +94,12 @@ fn lists_may_be_one_string() {
 
 #[test]
 fn install_specs_are_data() {
-    let (block, _, said) = metadata(
+    let (block, _, found_codes) = metadata(
         "metadata:\n  openclaw:\n    install:\n      - {kind: Brew, formula: gh, bins: [gh]}\n      \
          - {type: apt, package: gh, extract: true, stripComponents: 1}\n      - {formula: x}",
     );
     let install = block.expect("a block").install;
-    assert_eq!(said, "bad-metadata-field@4");
+    assert_eq!(found_codes, "bad-metadata-field@4");
     assert_eq!(install.len(), 2);
     assert_eq!((install[0].id.as_str(), install[0].kind.as_str()), ("brew-0", "brew"));
     assert_eq!((install[1].id.as_str(), install[1].kind.as_str()), ("apt-1", "apt"));

@@ -1,4 +1,4 @@
-//! What holds for any input: reading never panics, and repairs mean what they say.
+//! Properties that hold for any input: reading never panics, and repairs are valid.
 
 use proptest::prelude::*;
 use sinew_settings::ReasonSeverity;
@@ -7,7 +7,7 @@ use sinew_skill::{ReadOptions, parse_front_matter, read, split_front_matter};
 
 use crate::support::openclaw;
 
-/// Reads and judges in every way there is.
+/// Reads and validates in every way.
 fn exercise(bytes: &[u8]) {
     for options in [ReadOptions::openclaw("folder"), ReadOptions::openpocket("folder")] {
         let outcome = read(bytes, &options);

@@ -1,4 +1,4 @@
-//! Real skills, as people publish them.
+//! Real, published skills.
 
 use sinew_settings::ReasonSeverity;
 use sinew_testkit::shared_rows;

@@ -6,11 +6,11 @@
 //!
 //! - The validator ends the front matter at the first `---` anywhere, so it never sees an unknown
 //!   field behind one; sinew reads to the closing line and reports both.
-//! - For the same reason it takes `---name: x`, `----` or `---x` for fences. A fence is a line.
-//! - It lets `allowed-tools` be a map. The specification does not.
-//! - It reads a file with a NUL byte in its body. Nobody should.
-//! - Its parser predates YAML 1.2: it takes U+2028 for the end of a line, and lets a quoted text go
-//!   on at the left margin.
+//! - For the same reason it accepts `---name: x`, `----` or `---x` as fences. A fence is a line.
+//! - It allows `allowed-tools` to be a map. The specification does not.
+//! - It reads a file with a NUL byte in its body. sinew does not.
+//! - Its parser predates YAML 1.2: it treats U+2028 as the end of a line, and lets a quoted text
+//!   continue at the left margin.
 
 use sinew_settings::ReasonSeverity;
 use sinew_skill::validate::{

@@ -1,4 +1,4 @@
-//! The starting inputs of the fuzz target, replayed on every run of the tests.
+//! Replays the starting inputs of the fuzz target.
 
 use std::path::Path;
 
