@@ -157,8 +157,7 @@ impl RegretCell {
 /// Runs one policy, over the columns whose name contains `column`.
 pub fn simulate_regret(policy: RegretPolicy, column: Option<&str>, seed: u64) -> RegretRow {
     let mut cells = Vec::new();
-    for (&(name, step, uses, drifts), (said, said_error)) in COLUMNS.iter().zip(policy.expected())
-    {
+    for (&(name, step, uses, drifts), (said, said_error)) in COLUMNS.iter().zip(policy.expected()) {
         if column.is_some_and(|column| !name.contains(column)) {
             continue;
         }
