@@ -97,7 +97,7 @@ fn silence_and_noise_have_limits() {
         ExitCause::Exit(0)
     );
     let loud = ProgramLimits { output: Some(10_000), ..ProgramLimits::default() };
-    assert_eq!(ended("yes", loud).how, ExitCause::TooLoud);
+    assert_eq!(ended("yes", loud).how, ExitCause::TooMuchOutput);
 }
 
 #[test]
