@@ -18,6 +18,7 @@ use sinew_store::Store;
 use crate::catalog_cache::CatalogCache;
 use crate::cortex::CortexState;
 use crate::hub::LockTrust;
+use crate::routing::RouterPool;
 use crate::scan::ScanFiles;
 use crate::{ConfigImport, ConfigSource, EngineError, bundled, settings};
 
@@ -66,6 +67,8 @@ pub struct Engine {
     pub(crate) trusted: Mutex<Option<Arc<LockTrust>>>,
     /// Opened when a message is routed for the first time.
     pub(crate) models: OnceLock<RouterModels>,
+    /// Stay open between questions.
+    pub(crate) routers: Arc<RouterPool>,
     pub(crate) store: OnceLock<Arc<dyn Store>>,
     pub(crate) cortex: OnceLock<CortexState>,
     pub(crate) vocabulary: OnceLock<SignalVocabulary>,
@@ -86,9 +89,14 @@ impl Engine {
     /// Versions go on counting, and what was read stays known.
     pub fn reload_if_changed(&self) -> Result<Option<Self>, EngineError> {
         let mut now = Self::over(Arc::clone(&self.live), self.env.clone(), self.options.clone())?;
-        now.leases = self.leases.clone();
         let same = now.config == self.config && now.opening == self.opening;
-        Ok((!same).then_some(now))
+        if same {
+            return Ok(None);
+        }
+        now.leases = self.leases.clone();
+        now.routers = Arc::clone(&self.routers);
+        now.routers.forget_failures();
+        Ok(Some(now))
     }
 
     fn over(
@@ -150,6 +158,7 @@ impl Engine {
             live,
             kept: CatalogCache::below(&env, profile),
             models: OnceLock::new(),
+            routers: Arc::default(),
             scan_gate: scan_files.gate(),
             trusted: Mutex::new(None),
             scan_files,

@@ -181,50 +181,6 @@ impl Engine {
         }
     }
 
-    /// Adds where the skill stands for a message.
-    pub fn explain_route(
-        &self,
-        catalog: &Catalog,
-        entry: &CatalogEntry,
-        message: &str,
-        why: &mut DecisionExplanation,
-    ) {
-        let router = self.router(catalog, crate::ModelChoice::Default);
-        let Some(route) = router.explain(message, &entry.name) else {
-            why.step("route", ExplanationMark::Note, "the message holds no word to go by");
-            return;
-        };
-        let mark = if route.rank == 1 && !route.excluded {
-            ExplanationMark::Pass
-        } else {
-            ExplanationMark::Note
-        };
-        why.step(
-            "route",
-            mark,
-            format!(
-                "place {} for this message, {:.0} % sure{}",
-                route.rank,
-                100.0 * route.skill.probability,
-                match (route.excluded, route.rank) {
-                    (true, 1) => "; it would be first if it could be used",
-                    (true, _) => "; it cannot be used",
-                    (false, _) => "",
-                }
-            ),
-        );
-        for (name, part) in route.skill.parts.each().filter(|(_, part)| part.weight != 0.0) {
-            why.step("route", ExplanationMark::Note, format!("{name} {:+.2}", part.value()));
-        }
-        if let Some(first) = route.result.matches.first().filter(|first| first.name != entry.name) {
-            why.step(
-                "route",
-                ExplanationMark::Note,
-                format!("first is {}, {:.0} % sure", first.name, 100.0 * first.probability),
-            );
-        }
-    }
-
     fn explain_merge(
         &self,
         catalog: &Catalog,

@@ -80,9 +80,9 @@ pub use openpocket::{CopyReport, MigrationReport};
 pub use prompt::PromptOptions;
 pub use requirement_checks::{RequirementCheck, variable_origin};
 pub use routing::{
-    CASES_FILE, CatalogRouteResult, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelChoice,
-    ModelComparison, QuestionGuard, ReflexHit, RoutedMessage, RouterPool, SavedCase,
-    VectorProgress,
+    AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelChoice,
+    ModelComparison, NamedSkill, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
+    RouteRequest, Routing, SavedCase, UnavailableSkill, VectorProgress,
 };
 pub use scan::{ScanAcceptance, ScannedTarget};
 pub use served_skills::{

@@ -1,7 +1,7 @@
 //! One engine for a surface that stays up: MCP, the HTTP API, the dashboard, `sinew watch`.
 //!
-//! A [`LiveEngine`] opens the engine anew when the configuration changed, keeps routers and digests
-//! from one question to the next, and follows the skills on one thread for any number of observers.
+//! A [`LiveEngine`] opens the engine anew when the configuration changed, keeps digests from one
+//! question to the next, lets missing vectors be computed behind the answers, and follows the skills on one thread for any number of observers.
 
 use std::fmt;
 use std::fs;
@@ -14,14 +14,13 @@ use std::time::SystemTime;
 use sinew_catalog::{RefreshCause, Snapshot};
 
 use crate::watch::{self, WatchEvent};
-use crate::{CatalogRouter, DigestCache, Engine, ModelChoice, QuestionGuard, RouterPool};
+use crate::{DigestCache, Engine, QuestionGuard, RouteAnswer, RouteRequest};
 
 /// The one engine of a process that stays up.
 pub struct LiveEngine {
     engine: RwLock<Arc<Engine>>,
     /// What the configuration file looked like when it was read.
     config: Mutex<Option<ConfigStamp>>,
-    routers: Arc<RouterPool>,
     digests: DigestCache,
     observers: Mutex<WatchObservers>,
     /// Whether a thread follows the skills. Changed only while `observers` is held.
@@ -64,10 +63,10 @@ impl LiveEngine {
     /// Keeps an engine up to date from now on.
     pub fn new(engine: Engine) -> Arc<Self> {
         let config = stamp(&engine);
+        engine.routing().fill_in_background();
         Arc::new(Self {
             engine: RwLock::new(Arc::new(engine)),
             config: Mutex::new(config),
-            routers: Arc::default(),
             digests: DigestCache::default(),
             observers: Mutex::default(),
             followed: AtomicBool::new(false),
@@ -130,7 +129,7 @@ impl LiveEngine {
     /// Says that a question is being answered, until what it gives is dropped: vectors that are
     /// computed meanwhile give way.
     pub fn begin_question(&self) -> QuestionGuard {
-        self.routers.begin_question()
+        self.held().routing().begin_question()
     }
 
     /// Whether the skills are followed, and the catalog was not read yet.
@@ -166,9 +165,9 @@ impl LiveEngine {
 }
 
 impl LiveView {
-    /// The router over these skills.
-    pub fn router(&self, choice: ModelChoice) -> Arc<CatalogRouter> {
-        self.live.routers.get(&self.engine, &self.snapshot, choice)
+    /// The right skills of these for a message, or none.
+    pub fn route(&self, request: &RouteRequest) -> RouteAnswer {
+        self.engine.routing().route(&self.snapshot, request)
     }
 
     /// Digests of files that are known from before.

@@ -9,7 +9,7 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use sinew_catalog::commands::{CommandSpec, fill_arguments};
 use sinew_catalog::{Catalog, CatalogEntry};
-use sinew_engine::{EngineError, LiveView, ModelChoice, declared_arguments, fill_in};
+use sinew_engine::{EngineError, LiveView, RouteRequest, declared_arguments, fill_in};
 
 use super::caller::McpCaller;
 use super::info::RESERVED_COMMANDS;
@@ -151,19 +151,24 @@ fn found(
     if message.trim().is_empty() {
         return Err(ErrorData::invalid_params("message is required", None));
     }
-    let router = look.router(ModelChoice::Default);
-    let result = router.find(message, Some(FOUND)).result;
-    let offered = result.matches.iter().take(result.offered);
-    let lines: Vec<String> = offered
+    let request = RouteRequest { top: Some(FOUND), ..RouteRequest::new(message) };
+    let answer = look.route(&request);
+    let lines: Vec<String> = answer
+        .offers()
+        .iter()
         .map(|found| format!("- {}: {}", one_line(&found.name), one_line(&found.description)))
         .collect();
-    let text = match lines.as_slice() {
+    let mut text = match lines.as_slice() {
         [] => format!("{message}\n\n(No installed skill fits this.)"),
         lines => format!(
             "{message}\n\nThese skills fit, best first. Read the first with read_skill and follow it:\n{}",
             lines.join("\n")
         ),
     };
+    for skill in &answer.unavailable {
+        let (sentence, command) = (one_line(&skill.sentence()), one_line(&skill.command));
+        text.push_str(&format!("\n({sentence}; `{command}` helps.)"));
+    }
     Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]))
 }
 

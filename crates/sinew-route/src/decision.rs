@@ -182,6 +182,28 @@ impl CandidateRanking<'_> {
     }
 }
 
+impl RouteResult {
+    /// Leaves of a short list what is worth reading beside a match that cannot be used. `ungated` is the
+    /// answer with that match: a list of skills that only lead because the right one is missing would
+    /// send its reader astray.
+    pub fn keep_worth_reading_beside(&mut self, ungated: &Self) {
+        let (RouteDecision::Shortlist, Some(first)) = (self.decision, ungated.matches.first())
+        else {
+            return;
+        };
+        let least = WORTH_READING * first.probability;
+        let is_close = |found: &&SkillMatch| {
+            let beside = ungated.matches.iter().find(|other| other.id == found.id);
+            beside.is_some_and(|beside| beside.probability >= least)
+        };
+        self.offered = self.matches.iter().take(self.offered).take_while(is_close).count();
+        if self.offered == 0 {
+            self.decision = RouteDecision::None;
+            self.reason = Some(AbstainReason::NothingFits);
+        }
+    }
+}
+
 /// How many of the best are worth reading: those not far less likely than the first.
 fn worth_reading(probabilities: &[f64]) -> usize {
     let first = probabilities.first().copied().unwrap_or(0.0);

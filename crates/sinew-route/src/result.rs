@@ -16,6 +16,17 @@ pub enum RouteDecision {
     None,
 }
 
+impl RouteDecision {
+    /// The word itself.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Match => "match",
+            Self::Shortlist => "shortlist",
+            Self::None => "none",
+        }
+    }
+}
+
 /// Why nothing was matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -26,6 +37,8 @@ pub enum AbstainReason {
     NoWords,
     /// Skills were ranked, but none fits well enough.
     NothingFits,
+    /// A skill fits, but cannot be used.
+    OnlyUnavailable,
 }
 
 /// One signal's share of a score: it adds `weight * normalised`.
@@ -137,8 +150,23 @@ pub struct DegradedSignal {
     pub signal: &'static str,
     /// What happened.
     pub message: String,
+    /// The error behind it, where one was met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// What to do about it.
     pub remedy: String,
+}
+
+impl DegradedSignal {
+    /// What happened, and the error behind it.
+    pub fn sentence(&self) -> String {
+        match &self.cause {
+            Some(cause) if !self.message.contains(cause.as_str()) => {
+                format!("{}: {cause}", self.message)
+            }
+            _ => self.message.clone(),
+        }
+    }
 }
 
 /// How long each stage took, in microseconds.

@@ -131,6 +131,7 @@ impl Router {
         DegradedSignal {
             kind: DegradedKind::VectorsPending,
             signal: "encoder",
+            cause: None,
             message: format!(
                 "{} of {} skills have no encoder vector yet",
                 self.index.pending_count(),

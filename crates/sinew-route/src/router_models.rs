@@ -79,6 +79,7 @@ impl RouterModels {
     /// Records that a model could not be loaded, and what to do about it.
     pub fn add_missing(&mut self, signal: &'static str, why: &str, remedy: &str) {
         self.missing.push(DegradedSignal {
+            cause: None,
             kind: DegradedKind::ModelMissing,
             signal,
             message: why.to_owned(),

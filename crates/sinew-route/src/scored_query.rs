@@ -119,6 +119,7 @@ impl Router {
             degraded.push(DegradedSignal {
                 kind: DegradedKind::MissingCalibration,
                 signal: "calibration",
+                cause: None,
                 message: format!("missing-calibration: nothing was fitted for {}", self.model_name(with_encoder)),
                 remedy: "a short list is the most that is offered; use the models of this release, or calibrate yours".to_owned(),
             });
@@ -169,6 +170,7 @@ impl Router {
                 kind: DegradedKind::ModelFailed,
                 signal: "encoder",
                 message: format!("{}: {error}", encoder.id()),
+                cause: Some(error.to_string()),
                 remedy: "the answer is that of words and static vectors; check route.model"
                     .to_owned(),
             });

@@ -119,7 +119,7 @@ fn work(
         return Ok(HookReply::default());
     }
     let engine = std::mem::ManuallyDrop::new(Engine::open(env, options)?);
-    hook.answer(&engine)
+    engine.hooks().answer(&hook)
 }
 
 /// Starts a process that nobody waits for, to do what is late. Where it cannot be started, the next

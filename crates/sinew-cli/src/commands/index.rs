@@ -29,14 +29,16 @@ enum IndexCommand {
 
 pub(crate) fn run(args: &IndexArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let mut router = engine.router(&snapshot.catalog, ModelChoice::Default);
-    if let IndexCommand::Rebuild = args.action {
-        let bar = out.progress("reading skills", router.pending_vectors());
-        let filled = router.fill_vectors(&|count| bar.add(count));
-        bar.finish();
-        filled?;
-    }
-    let status = router.status.clone();
+    let (routing, models) = (engine.routing(), ModelChoice::Default);
+    let status = match args.action {
+        IndexCommand::Status => routing.index_status(&snapshot),
+        IndexCommand::Rebuild => {
+            let bar = out.progress("reading skills", routing.pending_vectors(&snapshot, models));
+            let filled = routing.fill_vectors(&snapshot, models, &|count| bar.add(count));
+            bar.finish();
+            filled?
+        }
+    };
     out.data(&status, |text| write_status(text, &status))?;
     Ok(Exit::Done)
 }

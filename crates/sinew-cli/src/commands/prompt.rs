@@ -2,7 +2,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use sinew_catalog::SnapshotRecord;
 use sinew_catalog::prompt::{PromptMode, PromptPlanner, PromptReport};
-use sinew_engine::{Engine, ModelChoice, PromptOptions};
+use sinew_engine::{Engine, PromptOptions};
 use sinew_settings::Reason;
 
 use crate::exit::{CommandResult, Exit};
@@ -62,10 +62,7 @@ struct PromptAnswer<'a> {
 pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let fitting = match &args.message {
-        Some(message) => {
-            let router = engine.router(&snapshot.catalog, ModelChoice::Default);
-            engine.prompt_options_for(&snapshot.catalog, &router, message)
-        }
+        Some(message) => engine.routing().prompt_options(&snapshot, message),
         None => PromptOptions::default(),
     };
     let options = PromptOptions {

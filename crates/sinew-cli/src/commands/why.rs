@@ -29,7 +29,7 @@ pub(crate) struct WhyArgs {
 
 pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let Some(skill) = args.skill.as_deref().filter(|_| !args.last) else {
-        let why = engine.explain_last()?;
+        let why = engine.hooks().explain_last()?;
         out.data(&why, |text| write_explanation(text, &why))?;
         return Ok(Exit::Done);
     };
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> Command
     let entry = engine.find(catalog, skill)?;
     let mut why = engine.explain(catalog, entry, &PromptOptions::default());
     if let Some(message) = &args.message {
-        engine.explain_route(catalog, entry, message, &mut why);
+        engine.explain_route(&snapshot, entry, message, &mut why);
     }
     out.data(&why, |text| write_explanation(text, &why))?;
     Ok(if why.usable { Exit::Done } else { Exit::No })

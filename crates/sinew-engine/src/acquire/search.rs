@@ -12,7 +12,7 @@ use sinew_store::{ExpectedVersion, JsonText};
 use super::flow::AcquireDriver;
 use super::host::AcquireProgress;
 use super::market::MarketListing;
-use crate::{Engine, EngineError, ModelChoice};
+use crate::{Engine, EngineError, ModelChoice, RouteRequest};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
 const REFERENCES: &str = "acquired";
@@ -23,19 +23,14 @@ impl AcquireDriver<'_> {
     /// Asks the installed skills, then the memory.
     pub(super) fn recall(&mut self, run: &AcquireRun) -> AcquireEvent {
         let task = run.task.as_deref().unwrap_or_default();
-        let snapshot = self.engine.snapshot();
-        let found = self.engine.router(&snapshot.catalog, ModelChoice::Default).find(task, None);
-        let result = &found.result;
+        let answer = self.engine.route(&RouteRequest::new(task));
         // Whoever chose a skill wants that one, whatever is installed or remembered.
         let open = !run.anyway && run.chosen.is_none();
-        if let (RouteDecision::Match, Some(skill), true) =
-            (result.decision, result.matches.first(), open)
-        {
+        if let (Some(skill), true) = (answer.matched(), open) {
             self.host.on_progress(&AcquireProgress::Handled { skill: &skill.name });
             return AcquireEvent::Handled;
         }
-        let installed =
-            result.matches.iter().take(result.offered).map(|found| found.name.clone()).collect();
+        let installed = answer.offers().iter().map(|found| found.name.clone()).collect();
         let recalled = self.cortex.recall(task, run.region.as_deref());
         let told = recalled.explanation;
         let offers: Vec<AcquireCandidate> = match told.decision.action {

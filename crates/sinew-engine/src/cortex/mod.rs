@@ -28,7 +28,7 @@ use sinew_store::Store;
 pub use cortex_json::{CortexExport, CortexImport};
 pub use manage::{CortexOverview, LessonRow, PruneReport, RebuildReport, RegionRow};
 pub use prior::LearnedPrior;
-pub(crate) use prior::RoutingMemory;
+pub(crate) use prior::{MessageLessons, RoutingMemory};
 pub use recall::{ProbedLesson, TaskRecall, WhyAnswer};
 pub(crate) use record::lesson_sentence;
 pub use record::{NewOutcome, OutcomeEffect, ReflexChange};

@@ -104,20 +104,21 @@ impl RoutingMemory {
 }
 
 impl RoutingMemory {
-    /// What was learned about these skills for tasks like this one. Lessons that the machine
-    /// contradicts, and those about the words of a description, are told without anybody's words.
+    /// What was learned about tasks like this one and these skills. Lessons that the machine
+    /// contradicts are not told, and those about the words of a description without anybody's words:
+    /// nothing that a skill or a user wrote is in them but names.
     pub(crate) fn lessons(
         &self,
         message: &str,
         skills: &[&str],
         engine: &Engine,
-    ) -> BTreeMap<String, Vec<String>> {
+    ) -> MessageLessons {
         let words = signal_words(message, &self.vocabulary);
         let (region, _) =
             find_region(&self.memory, &RecallTask { words: &words, ..RecallTask::default() });
-        let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        let mut told = MessageLessons::default();
         for held in &self.memory.lessons {
-            let (about, sentence) = match &held.lesson {
+            match &held.lesson {
                 Lesson::DependencyWarning { region: of, key } => {
                     let here = region.as_ref() == Some(of);
                     if !here
@@ -127,29 +128,44 @@ impl RoutingMemory {
                         continue;
                     }
                     let known = |skill: &&&str| self.memory.candidate(of, skill).is_some();
-                    let about: Vec<&str> = skills.iter().filter(known).copied().collect();
-                    (
-                        about,
-                        format!(
-                            "tasks like this one need the program {key}, which is missing here"
-                        ),
-                    )
+                    let sentence = format!(
+                        "tasks like this one need the program {key}, which is missing here"
+                    );
+                    for skill in skills.iter().filter(known) {
+                        told.add(skill, &sentence);
+                    }
+                    if !told.about_task.contains(&sentence) {
+                        told.about_task.push(sentence);
+                    }
                 }
                 Lesson::SkillQualityWarning { slug, .. } => {
                     let name = slug.rsplit('/').next().unwrap_or(slug);
-                    let about = skills.iter().filter(|skill| **skill == name).copied().collect();
-                    (about, "its description was found to promise more than it does".to_owned())
+                    for skill in skills.iter().filter(|skill| **skill == name) {
+                        told.add(skill, "its description was found to promise more than it does");
+                    }
                 }
-                Lesson::EnvReady { .. } => continue,
-            };
-            for skill in about {
-                let lessons = told.entry(skill.to_owned()).or_default();
-                if !lessons.contains(&sentence) {
-                    lessons.push(sentence.clone());
-                }
+                Lesson::EnvReady { .. } => {}
             }
         }
         told
+    }
+}
+
+/// What was learned that belongs to a message, in sentences of ours.
+#[derive(Debug, Default)]
+pub(crate) struct MessageLessons {
+    /// About tasks like this one.
+    pub(crate) about_task: Vec<String>,
+    /// About skills, by name.
+    pub(crate) about_skills: BTreeMap<String, Vec<String>>,
+}
+
+impl MessageLessons {
+    fn add(&mut self, skill: &str, sentence: &str) {
+        let lessons = self.about_skills.entry(skill.to_owned()).or_default();
+        if !lessons.iter().any(|known| known == sentence) {
+            lessons.push(sentence.to_owned());
+        }
     }
 }
 

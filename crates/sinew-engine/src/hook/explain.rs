@@ -2,13 +2,14 @@
 
 use sinew_settings::ErrorKind;
 
+use super::Hooks;
 use super::log::{HookDecision, HookDecisionKind, HookLog};
-use crate::{DecisionExplanation, Engine, EngineError, ExplanationMark};
+use crate::{DecisionExplanation, EngineError, ExplanationMark};
 
-impl Engine {
+impl Hooks<'_> {
     /// What a hook decided last, and what followed.
     pub fn explain_last(&self) -> Result<DecisionExplanation, EngineError> {
-        let decisions = HookLog::below(&super::home(&self.env)).last();
+        let decisions = HookLog::below(&super::home(&self.engine.env)).last();
         let Some(first) = decisions.first() else {
             return Err(EngineError::new(
                 ErrorKind::No,
@@ -52,7 +53,10 @@ fn answer(decided: &HookDecision) -> String {
             names.extend(
                 offered.map(String::as_str).filter(|name| !named.iter().any(|n| n == name)),
             );
-            format!("the message was given {}", names.join(", "))
+            match names.as_slice() {
+                [] => "the message was told of skills that cannot be used".to_owned(),
+                names => format!("the message was given {}", names.join(", ")),
+            }
         }
         HookDecisionKind::Indexed { skills, of, .. } => {
             format!("the session was given an index of {skills} of {of} skills")
@@ -70,6 +74,7 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
             decision,
             named,
             ranked,
+            unavailable,
             threshold,
             degraded,
             added,
@@ -94,6 +99,9 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
                     mark,
                     format!("{} {sure:.0} % ({})", skill.name, parts.join(", ")),
                 );
+            }
+            for sentence in unavailable {
+                why.step("route", ExplanationMark::Note, sentence);
             }
             for gone in degraded {
                 why.step("route", ExplanationMark::Note, gone);

@@ -43,6 +43,9 @@ pub(super) enum HookDecisionKind {
         named: Vec<String>,
         /// What was ranked first.
         ranked: Vec<LoggedMatch>,
+        /// What would fit, but cannot be used.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unavailable: Vec<String>,
         threshold: f64,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         degraded: Vec<String>,

@@ -1,55 +1,143 @@
-//! A routed message as every surface shows it: the router's answer, where each skill lies, and what
-//! was learned about such tasks.
+//! The answer to a message, as every surface shows it.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
-use serde::{Serialize, Serializer};
-use sinew_catalog::{Catalog, Snapshot};
-use sinew_cortex::explain::candidate_views;
-use sinew_cortex::recall::{RecallTask, find_region};
-use sinew_cortex::reflex;
-use sinew_cortex::signals::signal_words;
+use serde::Serialize;
+use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::{
-    AbstainReason, DegradedSignal, RouteDecision, RouteResult, RouteTiming, SkillMatch,
+    AbstainReason, DegradedKind, DegradedSignal, MatchedTerm, RouteDecision, RouteResult,
+    RouteTiming, ScoreParts, SkillMatch,
 };
 use sinew_settings::path_text;
 
-use crate::{CatalogRouteResult, CatalogRouter, Engine, ModelChoice, PromptOptions, store};
+use super::UnavailableSkill;
+use crate::Engine;
 
 /// Words of a skill that a reason names; more are noise.
 const SHOWN_TERMS: usize = 4;
 
-/// The answer to a message, as every surface shows it.
-#[derive(Debug, Clone)]
-pub struct RoutedMessage {
-    /// What the router says.
-    pub result: RouteResult,
-    /// Where each match lies, in the order of the matches.
-    places: Vec<MatchLocation>,
+/// The right skills for a message, or none.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RouteAnswer {
+    /// The answer.
+    pub decision: RouteDecision,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<AbstainReason>,
+    /// How many of the matches are offered: one for a match, none for `none`.
+    pub offered: usize,
+    /// Ranked skills. With `match` the first is the answer; with `none` they are what came closest.
+    pub matches: Vec<RouteMatch>,
+    /// Skills that the message itself asks for, by their commands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub named: Vec<NamedSkill>,
+    /// Skills that would fit, but cannot be used.
+    pub unavailable: Vec<UnavailableSkill>,
+    /// How sure we are that any skill of the catalog fits.
+    pub fit: f64,
+    /// The probability a match needed.
+    pub threshold: f64,
+    /// The lead it needed.
+    pub margin: f64,
+    /// The models that were used.
+    pub model: String,
+    /// The calibration that was used.
+    pub calibration: String,
+    /// The language the message was taken for.
+    pub language: &'static str,
+    /// Signals that were not available, and why.
+    pub degraded: Vec<DegradedSignal>,
+    /// How long it took, in microseconds.
+    pub took: RouteTiming,
     /// The task area that the message belongs to, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<String>,
+    /// The skill that leads in that area.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub leader: Option<RegionLeader>,
     /// A skill of that area that is trusted to go ahead.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reflex: Option<ReflexHit>,
+    /// What was learned about tasks like this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<String>,
+    /// What was wrong with the index on disk, which was made anew.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notice: Option<String>,
+    /// The prompt block, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompt: Option<String>,
 }
 
-/// Where a match lies.
-#[derive(Debug, Clone, Serialize)]
-struct MatchLocation {
+/// One ranked skill.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RouteMatch {
+    /// Its id in the index.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// How sure we are that it is the right one.
+    pub probability: f64,
+    /// What it was ranked by.
+    pub score: f64,
+    /// What the score is made of.
+    pub parts: ScoreParts,
+    /// Words it shares with the message, best first.
+    pub terms: Vec<MatchedTerm>,
     /// Its address over MCP, where it is served.
     #[serde(skip_serializing_if = "Option::is_none")]
-    uri: Option<String>,
+    pub uri: Option<String>,
     /// Its file, as the prompt block names it.
-    location: String,
+    pub location: String,
+    /// Its file.
+    #[serde(skip)]
+    pub file_path: PathBuf,
     /// Why it is here, in a few words.
-    reason: String,
+    pub reason: String,
+    /// What was learned about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<String>,
+}
+
+/// A skill that a message asks for by its command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedSkill {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its address over MCP, where it is served.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+    /// Its file, as the prompt block names it.
+    pub location: String,
+    /// Its file.
+    #[serde(skip)]
+    pub file_path: PathBuf,
+    /// What was learned about it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<String>,
+}
+
+/// The skill that leads in a task area.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RegionLeader {
+    /// The skill.
+    pub slug: String,
+    /// What it counts today.
+    pub effective_weight: f64,
+    /// Whether it goes ahead unasked.
+    pub reflex: bool,
+    /// What it lacks for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
 }
 
 /// A candidate whose reflex fires.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReflexHit {
     /// The skill.
     pub slug: String,
@@ -61,149 +149,114 @@ pub struct ReflexHit {
     pub notice: String,
 }
 
-#[derive(Serialize)]
-struct RoutedMatchView<'a> {
-    #[serde(flatten)]
-    found: &'a SkillMatch,
-    #[serde(flatten)]
-    place: &'a MatchLocation,
-}
-
-#[derive(Serialize)]
-struct RoutedMessageView<'a> {
-    decision: RouteDecision,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<AbstainReason>,
-    offered: usize,
-    matches: Vec<RoutedMatchView<'a>>,
-    fit: f64,
-    threshold: f64,
-    margin: f64,
-    model: &'a str,
-    calibration: &'a str,
-    language: &'a str,
-    degraded: &'a [DegradedSignal],
-    took: RouteTiming,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reflex: Option<&'a ReflexHit>,
-}
-
-impl Serialize for RoutedMessage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let result = &self.result;
-        let matches = result.matches.iter().zip(&self.places);
-        RoutedMessageView {
+impl RouteAnswer {
+    /// The router's answer with where each skill lies and what was learned about it.
+    pub(super) fn of(
+        engine: &Engine,
+        catalog: &Catalog,
+        result: RouteResult,
+        lessons: &BTreeMap<String, Vec<String>>,
+    ) -> Self {
+        let matches = result.matches.into_iter().map(|found| {
+            let entry = catalog.unshadowed().find(|entry| entry.name == found.name);
+            RouteMatch::of(engine, entry, found, lessons)
+        });
+        Self {
             decision: result.decision,
             reason: result.reason,
             offered: result.offered,
-            matches: matches.map(|(found, place)| RoutedMatchView { found, place }).collect(),
+            matches: matches.collect(),
+            named: Vec::new(),
+            unavailable: Vec::new(),
             fit: result.fit,
             threshold: result.threshold,
             margin: result.margin,
-            model: &result.model,
-            calibration: &result.calibration,
+            model: result.model,
+            calibration: result.calibration,
             language: result.language,
-            degraded: &result.degraded,
+            degraded: result.degraded,
             took: result.took,
-            region: self.region.as_deref(),
-            reflex: self.reflex.as_ref(),
+            region: None,
+            leader: None,
+            reflex: None,
+            lessons: Vec::new(),
+            notice: None,
+            prompt: None,
         }
-        .serialize(serializer)
+    }
+
+    /// Whether nothing fits.
+    pub fn is_none(&self) -> bool {
+        self.decision == RouteDecision::None
+    }
+
+    /// The answer of a `match`.
+    pub fn matched(&self) -> Option<&RouteMatch> {
+        self.matches.first().filter(|_| self.decision == RouteDecision::Match)
+    }
+
+    /// The matches that are offered, best first.
+    pub fn offers(&self) -> &[RouteMatch] {
+        &self.matches[..self.offered.min(self.matches.len())]
+    }
+
+    /// Says why vectors are missing, where computing them failed.
+    pub(super) fn explain_pending_vectors(&mut self, failure: Option<&str>) {
+        let pending = |signal: &&mut DegradedSignal| signal.kind == DegradedKind::VectorsPending;
+        for signal in self.degraded.iter_mut().filter(pending) {
+            signal.cause = failure.map(str::to_owned);
+        }
     }
 }
 
-impl Engine {
-    /// Adds to the router's answer what belongs to it on every surface.
-    pub fn describe_route(
-        &self,
-        catalog: &Catalog,
-        message: &str,
-        result: RouteResult,
-    ) -> RoutedMessage {
-        let homes = self.homes();
-        let place = |found: &SkillMatch| {
-            let entry = catalog.unshadowed().find(|entry| entry.name == found.name);
-            MatchLocation {
-                uri: entry.and_then(|entry| self.skill_uri(entry)),
-                location: entry
-                    .map(|entry| homes.compact(&path_text(&entry.file_path)).into_owned())
-                    .unwrap_or_default(),
-                reason: reason(found),
-            }
-        };
-        let places = result.matches.iter().map(place).collect();
-        let (region, reflex) = self.learned_about(message).unwrap_or_default();
-        RoutedMessage { result, places, region, reflex }
-    }
-
-    /// The task area of a message and its reflex. Routing is local: no database is made for it.
-    fn learned_about(&self, message: &str) -> Option<(Option<String>, Option<ReflexHit>)> {
-        if self.cortex.get().is_none() && !store::local_exists(&self.env) {
-            return None;
+impl RouteMatch {
+    fn of(
+        engine: &Engine,
+        entry: Option<&CatalogEntry>,
+        found: SkillMatch,
+        lessons: &BTreeMap<String, Vec<String>>,
+    ) -> Self {
+        let reason = reason(&found);
+        Self {
+            uri: entry.and_then(|entry| engine.skill_uri(entry)),
+            location: entry.map(|entry| location(engine, entry)).unwrap_or_default(),
+            file_path: entry.map(|entry| entry.file_path.clone()).unwrap_or_default(),
+            reason,
+            lessons: lessons.get(&found.name).cloned().unwrap_or_default(),
+            id: found.id,
+            name: found.name,
+            description: found.description,
+            probability: found.probability,
+            score: found.score,
+            parts: found.parts,
+            terms: found.terms,
         }
-        let cortex = self.cortex().ok()?;
-        if cortex.with_memory(|memory| memory.patterns.is_empty()).ok()? {
-            return None;
-        }
-        let words = signal_words(message, self.vocabulary());
-        let today = cortex.now().day();
-        let about = cortex.with_memory(|memory| {
-            let (region, _) =
-                find_region(memory, &RecallTask { words: &words, ..RecallTask::default() });
-            let region = region?;
-            let views = candidate_views(memory, &region, today, cortex.policy());
-            let firing = views.iter().find(|view| view.reflex.fires && view.filtered.is_none());
-            let hit = firing.and_then(|view| {
-                let candidate = memory.candidate(&region, &view.slug)?;
-                Some(ReflexHit {
-                    slug: view.slug.clone(),
-                    version: view.version.clone(),
-                    success_rate: candidate.success_percent() as f64 / 100.0,
-                    notice: reflex::notice(candidate, &words),
-                })
-            });
-            Some((Some(region), hit))
-        });
-        about.ok().flatten()
-    }
-
-    /// The prompt block for a message: the skills that fit it keep their descriptions longest.
-    pub fn prompt_options_for(
-        &self,
-        catalog: &Catalog,
-        router: &CatalogRouter,
-        message: &str,
-    ) -> PromptOptions {
-        let visible = catalog.unshadowed().filter(|entry| entry.model_visible).count();
-        let found = router.find(message, Some(visible.max(1)));
-        let scores: BTreeMap<String, f64> =
-            found.result.matches.into_iter().map(|found| (found.name, found.score)).collect();
-        PromptOptions { message: Some(message.to_owned()), scores, ..PromptOptions::default() }
     }
 }
 
-impl CatalogRouter {
-    /// The right skills for a message that somebody has also put into other words: the surer answer
-    /// counts. The other words are the caller's, so that they add certainty and never take it away.
-    pub fn find_with_intent(
-        &self,
-        message: &str,
-        intent: Option<&str>,
-        top: Option<usize>,
-    ) -> CatalogRouteResult {
-        let heard = self.find(message, top);
-        let Some(intent) = intent.filter(|intent| !intent.trim().is_empty()) else { return heard };
-        let meant = self.find(intent, top);
-        let rank = |found: &CatalogRouteResult| match found.result.decision {
-            RouteDecision::Match => 2,
-            RouteDecision::Shortlist => 1,
-            RouteDecision::None => 0,
-        };
-        let surer = (rank(&meant), meant.result.fit) > (rank(&heard), heard.result.fit);
-        if surer { meant } else { heard }
+impl NamedSkill {
+    /// The skill of a name, where the model may see it.
+    pub(super) fn of(
+        engine: &Engine,
+        catalog: &Catalog,
+        name: &str,
+        lessons: &BTreeMap<String, Vec<String>>,
+    ) -> Option<Self> {
+        let entry = catalog.unshadowed().find(|entry| entry.name == name && entry.model_visible)?;
+        Some(Self {
+            name: entry.name.clone(),
+            description: entry.description.clone(),
+            uri: engine.skill_uri(entry),
+            location: location(engine, entry),
+            file_path: entry.file_path.clone(),
+            lessons: lessons.get(&entry.name).cloned().unwrap_or_default(),
+        })
     }
+}
+
+/// A skill's file, as the prompt block names it.
+fn location(engine: &Engine, entry: &CatalogEntry) -> String {
+    engine.homes().compact(&path_text(&entry.file_path)).into_owned()
 }
 
 /// Why a skill is among the matches: how sure we are, and the words it shares.
@@ -214,112 +267,5 @@ fn reason(found: &SkillMatch) -> String {
     match terms.as_slice() {
         [] => format!("{sure}; shares no word, but its meaning"),
         terms => format!("{sure}; shares {}", terms.join(", ")),
-    }
-}
-
-/// Routers that stay open between questions: opening the index of a large catalog takes longer than
-/// asking it.
-#[derive(Debug, Default)]
-pub struct RouterPool {
-    kept: Mutex<Vec<PooledRouter>>,
-    /// Whether vectors are being computed behind the answers.
-    filling: AtomicBool,
-    /// Questions that are being answered now.
-    asked: AtomicUsize,
-}
-
-/// A question that is being answered: as long as it is held, what is computed behind the answers
-/// gives way.
-#[derive(Debug)]
-pub struct QuestionGuard(Arc<RouterPool>);
-
-impl Drop for QuestionGuard {
-    fn drop(&mut self) {
-        self.0.asked.fetch_sub(1, Ordering::AcqRel);
-    }
-}
-
-/// How long the next vector waits for questions at most: where somebody always asks, vectors still
-/// come.
-const GIVE_WAY: Duration = Duration::from_millis(100);
-/// How often it is seen whether they are answered.
-const LOOK_AGAIN: Duration = Duration::from_millis(2);
-
-/// Choices of models that are kept open; few callers use more than one.
-const MAX_KEPT: usize = 3;
-
-#[derive(Debug)]
-struct PooledRouter {
-    version: u64,
-    choice: ModelChoice,
-    router: Arc<CatalogRouter>,
-}
-
-impl RouterPool {
-    /// Says that a question is being answered, until what it gives is dropped.
-    pub fn begin_question(self: &Arc<Self>) -> QuestionGuard {
-        self.asked.fetch_add(1, Ordering::AcqRel);
-        QuestionGuard(Arc::clone(self))
-    }
-
-    fn give_way(&self) {
-        let began = Instant::now();
-        while self.asked.load(Ordering::Acquire) > 0 && began.elapsed() < GIVE_WAY {
-            thread::sleep(LOOK_AGAIN);
-        }
-    }
-
-    /// The router over a snapshot. Vectors that are missing are computed behind the answer.
-    pub fn get(
-        self: &Arc<Self>,
-        engine: &Arc<Engine>,
-        snapshot: &Arc<Snapshot>,
-        choice: ModelChoice,
-    ) -> Arc<CatalogRouter> {
-        let known = self.lock().iter().find_map(|kept| {
-            let fits = kept.version == snapshot.version && kept.choice == choice;
-            fits.then(|| Arc::clone(&kept.router))
-        });
-        let router = match known {
-            Some(router) => match router.with_new_outcomes(engine, &snapshot.catalog) {
-                None => return router,
-                Some(newer) => Arc::new(newer),
-            },
-            None => Arc::new(engine.router(&snapshot.catalog, choice)),
-        };
-        self.keep(snapshot.version, choice, &router);
-        if router.pending_vectors() > 0 && !self.filling.swap(true, Ordering::AcqRel) {
-            self.fill_in_background(engine, snapshot, choice);
-        }
-        router
-    }
-
-    fn fill_in_background(
-        self: &Arc<Self>,
-        engine: &Arc<Engine>,
-        snapshot: &Arc<Snapshot>,
-        choice: ModelChoice,
-    ) {
-        let (this, engine, snapshot) = (Arc::clone(self), Arc::clone(engine), Arc::clone(snapshot));
-        thread::spawn(move || {
-            let mut router = engine.router(&snapshot.catalog, choice);
-            // A model that fails now is asked again with the next catalog; answers say so until then.
-            let filled = router.fill_vectors_in_background(&|| this.give_way()).is_ok();
-            if filled {
-                this.keep(snapshot.version, choice, &Arc::new(router));
-                this.filling.store(false, Ordering::Release);
-            }
-        });
-    }
-
-    fn keep(&self, version: u64, choice: ModelChoice, router: &Arc<CatalogRouter>) {
-        let mut kept = self.lock();
-        kept.retain(|kept| kept.choice != choice || kept.version > version);
-        kept.truncate(MAX_KEPT - 1);
-        kept.insert(0, PooledRouter { version, choice, router: Arc::clone(router) });
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PooledRouter>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

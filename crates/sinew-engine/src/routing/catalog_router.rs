@@ -1,6 +1,5 @@
 //! From a message to the right skill: the router over the catalog, with its index on disk.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,13 +7,12 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::{
     DocumentKey, IndexBuildCounts, RankExplanation, RouteContext, RouteDecision, RouteDocument,
-    RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillMatch, SkillPrior,
-    UserMessage,
+    RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillPrior, UserMessage,
 };
 use sinew_settings::ErrorKind;
 
 use super::index_file::{IndexFile, LoadedIndex};
-use crate::cortex::RoutingMemory;
+use crate::cortex::{MessageLessons, RoutingMemory};
 use crate::{Engine, EngineError, ModelChoice, validate};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
@@ -24,7 +22,7 @@ const FILL_AT_ONCE: usize = 8;
 const FILL_STEP: usize = 128;
 
 /// A router over the skills of a catalog.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct CatalogRouter {
     pub(crate) router: Router,
     pub(crate) models: RouterModels,
@@ -32,18 +30,33 @@ pub struct CatalogRouter {
     excluded: Vec<String>,
     file: IndexFile,
     /// What earlier outcomes say.
-    learned: Option<RoutingMemory>,
+    learned: Option<Arc<RoutingMemory>>,
     /// How the index came about.
-    pub status: IndexStatus,
+    pub(super) status: IndexStatus,
+    /// Why vectors could not be computed the last time.
+    pub(super) fill_failure: Option<String>,
 }
 
-/// The answer to a message.
+/// A message that was ranked.
 #[derive(Debug)]
-pub struct CatalogRouteResult {
-    /// The right skills, or none.
-    pub result: RouteResult,
-    /// A skill that would be the answer if it could be used.
-    pub held_back: Option<SkillMatch>,
+pub(super) struct RankedMessage {
+    /// Over the skills that can be used.
+    pub(super) result: RouteResult,
+    /// Over all skills, as if the gate let everything through; absent where it does.
+    pub(super) ungated: Option<RouteResult>,
+}
+
+impl RankedMessage {
+    /// The surer of two answers; this one where neither is.
+    pub(super) fn or_surer(self, other: Self) -> Self {
+        let rank = |ranked: &Self| match ranked.result.decision {
+            RouteDecision::Match => 2,
+            RouteDecision::Shortlist => 1,
+            RouteDecision::None => 0,
+        };
+        let is_surer = (rank(&other), other.result.fit) > (rank(&self), self.result.fit);
+        if is_surer { other } else { self }
+    }
 }
 
 /// How an index came about, and how complete it is.
@@ -65,15 +78,15 @@ pub struct IndexStatus {
     pub notice: Option<String>,
 }
 
-impl Engine {
+impl CatalogRouter {
     /// The router over a catalog. The index is read from disk where it fits, and brought up to date
     /// where it does not; encoder vectors that are missing are computed here only if they are few.
-    pub fn router(&self, catalog: &Catalog, choice: ModelChoice) -> CatalogRouter {
-        let models = self.models(choice);
+    pub(super) fn open(engine: &Engine, catalog: &Catalog, choice: ModelChoice) -> Self {
+        let models = engine.models(choice);
         let file = IndexFile::of(
-            &self.env.sinew_home().join("cache"),
-            self.profile.name,
-            &self.places.workspace,
+            &engine.env.sinew_home().join("cache"),
+            engine.profile.name,
+            &engine.places.workspace,
         );
         let entries: Vec<&CatalogEntry> =
             catalog.unshadowed().filter(|entry| entry.skill.is_some()).collect();
@@ -93,7 +106,7 @@ impl Engine {
             // The file serves every choice of models, so it is made for all that are configured.
             old => {
                 let models = match choice {
-                    ModelChoice::Static | ModelChoice::Words => self.models(ModelChoice::Default),
+                    ModelChoice::Static | ModelChoice::Words => engine.models(ModelChoice::Default),
                     _ => models.clone(),
                 };
                 let documents: Vec<RouteDocument> =
@@ -107,8 +120,9 @@ impl Engine {
                 }
             }
         };
-        let (router, _) = Router::from_index(Arc::new(index), models.clone(), self.route_config());
-        let mut router = CatalogRouter {
+        let (router, _) =
+            Router::from_index(Arc::new(index), models.clone(), engine.route_config());
+        let mut router = Self {
             status: IndexStatus {
                 skills: router.index().len(),
                 kept: built.kept,
@@ -125,7 +139,8 @@ impl Engine {
             router,
             models,
             file,
-            learned: self.routing_memory(catalog),
+            learned: engine.routing_memory(catalog).map(Arc::new),
+            fill_failure: None,
         };
         router.status.pending = router.pending_vectors();
         let local = router.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
@@ -139,7 +154,9 @@ impl Engine {
         }
         router
     }
+}
 
+impl Engine {
     /// How the configuration wants decisions to be made.
     pub(crate) fn route_config(&self) -> RouterConfig {
         let (route, mut config) = (&self.config.route, RouterConfig::default());
@@ -151,45 +168,32 @@ impl Engine {
 }
 
 impl CatalogRouter {
-    /// The right skills for a message, or none; `top` as configured where absent.
-    pub fn find(&self, message: &str, top: Option<usize>) -> CatalogRouteResult {
+    /// Ranks the skills for a message; `top` as configured where absent.
+    pub(super) fn rank(&self, message: &str, top: Option<usize>) -> RankedMessage {
         let mut config = self.router.config().clone();
         config.top = top.unwrap_or(config.top);
         let router =
             Router::from_index(Arc::clone(self.router.index()), self.models.clone(), config).0;
-        let heard = router.score(&UserMessage::from_user(message));
+        let scored = router.score(&UserMessage::from_user(message));
         let excluded = self.excluded();
         let prior = self.learned.as_ref().map(|learned| learned.prior(message));
         let prior = prior.as_ref().map(|prior| prior as &dyn SkillPrior);
-        let result = router.route_scored(&heard, &RouteContext { excluded: &excluded, prior });
-        let held_back = if excluded.is_empty() {
-            None
-        } else {
-            let all = router.route_scored(&heard, &RouteContext::default());
-            let first =
-                all.matches.into_iter().next().filter(|_| all.decision != RouteDecision::None);
-            first.filter(|first| excluded.contains(&first.name.as_str()))
-        };
-        CatalogRouteResult { result, held_back }
+        let result = router.route_scored(&scored, &RouteContext { excluded: &excluded, prior });
+        let ungated = (!excluded.is_empty())
+            .then(|| router.route_scored(&scored, &RouteContext { excluded: &[], prior }));
+        RankedMessage { result, ungated }
     }
 
     /// The same router with what was learned since; `None` where nothing was.
     pub(crate) fn with_new_outcomes(&self, engine: &Engine, catalog: &Catalog) -> Option<Self> {
-        let known = self.learned.as_ref().map_or(0, RoutingMemory::outcomes);
+        let known = self.learned.as_ref().map_or(0, |learned| learned.outcomes());
         if engine.known_outcomes() == known {
             return None;
         }
         let learned = engine.routing_memory(catalog);
         // Too few outcomes to count are as good as none.
         let nothing_new = learned.as_ref().map_or(0, RoutingMemory::outcomes) == known;
-        (!nothing_new).then(|| Self {
-            router: self.router.clone(),
-            models: self.models.clone(),
-            excluded: self.excluded.clone(),
-            file: self.file.clone(),
-            learned,
-            status: self.status.clone(),
-        })
+        (!nothing_new).then(|| Self { learned: learned.map(Arc::new), ..self.clone() })
     }
 
     /// Where one skill stands for a message.
@@ -201,17 +205,16 @@ impl CatalogRouter {
         self.router.explain(&UserMessage::from_user(message), skill, &context)
     }
 
-    /// What was learned about these skills for a message, in sentences of ours: nothing that a skill or
-    /// a user wrote is in them but names.
-    pub(crate) fn lessons(
+    /// What was learned about a message and these skills.
+    pub(super) fn lessons(
         &self,
         message: &str,
         skills: &[&str],
         engine: &Engine,
-    ) -> BTreeMap<String, Vec<String>> {
+    ) -> MessageLessons {
         match &self.learned {
-            Some(learned) if !skills.is_empty() => learned.lessons(message, skills, engine),
-            _ => BTreeMap::new(),
+            Some(learned) => learned.lessons(message, skills, engine),
+            None => MessageLessons::default(),
         }
     }
 
@@ -254,20 +257,21 @@ impl CatalogRouter {
         give_way: &dyn Fn(),
     ) -> Result<(), EngineError> {
         let Some(encoder) = self.models.encoder.clone() else { return Ok(()) };
-        let failed = |error| {
-            let said = format!("the encoder failed: {error}");
-            EngineError::new(ErrorKind::Environment, "model-failed", said)
-        };
         let mut index = RouteIndex::clone(self.router.index());
         for step in index.pending().chunks(FILL_STEP) {
             for texts in step.chunks(at_once) {
                 give_way();
-                index.fill(encoder.as_ref(), texts, progress).map_err(failed)?;
+                if let Err(error) = index.fill(encoder.as_ref(), texts, progress) {
+                    self.fill_failure = Some(error.to_string());
+                    let said = format!("the encoder failed: {error}");
+                    return Err(EngineError::new(ErrorKind::Environment, "model-failed", said));
+                }
             }
             self.router = self.router.with_index(Arc::new(index.clone()));
             self.file.save(&index);
         }
         self.status.pending = self.pending_vectors();
+        self.fill_failure = None;
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use crate::CatalogRouter;
 impl CatalogRouter {
     /// Routes a message as if a skill were known by each of these descriptions alone. What is known
     /// of the other skills is taken over, so that descriptions can be compared while somebody waits.
-    pub fn route_with_descriptions<const N: usize>(
+    pub(super) fn route_with_descriptions<const N: usize>(
         &self,
         catalog: &Catalog,
         entry: &CatalogEntry,

@@ -15,7 +15,7 @@ use sinew_route::eval::{
 use sinew_route::{RouteDocument, RouteIndex, Router};
 use sinew_settings::ErrorKind;
 
-use super::{document, read_skill};
+use super::{CatalogRouter, document, read_skill};
 use crate::validate::files_in;
 use crate::{Engine, EngineError, ModelChoice};
 
@@ -172,14 +172,15 @@ impl Engine {
             )
             .hint("each row has a query and should_trigger"));
         }
-        let mut router = self.router(catalog, ModelChoice::Default);
+        let mut router = CatalogRouter::open(self, catalog, ModelChoice::Default);
         router.fill_vectors(&|_| {})?;
         Ok(evaluate_triggers(router.router(), &rows.rows, Some(&entry.name)))
     }
 
     /// Pairs of skills that the router can hardly tell apart.
     pub fn confusable_skills(&self, catalog: &Catalog) -> Vec<ConfusablePair> {
-        confusable_pairs(self.router(catalog, ModelChoice::Static).router(), CONFUSABLE)
+        let router = CatalogRouter::open(self, catalog, ModelChoice::Static);
+        confusable_pairs(router.router(), CONFUSABLE)
     }
 }
 

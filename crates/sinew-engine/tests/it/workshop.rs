@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use sinew_engine::{
-    CaptureOptions, Engine, EngineOptions, LearnSource, ModelChoice, NewOutcome, TurnReport,
+    CaptureOptions, Engine, EngineOptions, LearnSource, NewOutcome, RouteRequest, TurnReport,
 };
 use sinew_guard::atomic::FileLock;
 use sinew_settings::{Actor, FixedClock};
@@ -270,15 +270,13 @@ fn what_was_learned_is_found_in_other_words() {
     }
     let engine = open(&machine);
     engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
-    let snapshot = engine.snapshot();
-    let router = engine.router(&snapshot.catalog, ModelChoice::Default);
     for message in [
         "find me a funny gif of a cat for the channel",
         "can you post an animated reaction to that?",
         "I need a looping gif with credit for who made it",
     ] {
-        let result = router.find(message, Some(5)).result;
-        assert_eq!(result.matches[0].name, "animated-gif-workflow", "{message}");
+        let answer = engine.route(&RouteRequest::new(message));
+        assert_eq!(answer.matches[0].name, "animated-gif-workflow", "{message}");
     }
 }
 

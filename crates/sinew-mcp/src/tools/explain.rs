@@ -4,10 +4,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_engine::approval::{Approval, ApprovalState};
 use sinew_engine::{
-    DecisionExplanation, ExplanationMark, ExplanationStep, ModelChoice, PromptOptions,
-    RoutedMessage,
+    DecisionExplanation, ExplanationMark, ExplanationStep, PromptOptions, RouteRequest,
 };
-use sinew_route::RouteDecision;
 use sinew_workshop::WorkshopCaller;
 
 use super::{
@@ -89,12 +87,15 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         return Ok(McpToolAnswer::new(&why, lines(&why)).into());
     }
     if let Some(message) = &input.message {
-        let router = call.look.router(ModelChoice::Default);
-        let found = router.find(message, Some(SHOWN_MATCHES));
-        let routed = engine.describe_route(catalog, message, found.result);
-        let why = of_message(message, &routed);
+        let request = RouteRequest {
+            top: Some(SHOWN_MATCHES),
+            actor: call.caller.actor(),
+            ..RouteRequest::new(message.as_str())
+        };
+        let answer = call.look.route(&request);
+        let why = DecisionExplanation::of_route(message, &answer);
         let mut data = json!(why);
-        data["route"] = json!(routed);
+        data["route"] = json!(answer);
         return Ok(McpToolAnswer::new(&data, lines(&why)).into());
     }
     if let Some(id) = &input.approval {
@@ -116,43 +117,6 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
 
 fn step(stage: &'static str, mark: ExplanationMark, text: String) -> ExplanationStep {
     ExplanationStep { stage, mark, text, remedy: None }
-}
-
-fn of_message(message: &str, routed: &RoutedMessage) -> DecisionExplanation {
-    let result = &routed.result;
-    let first = result.matches.first();
-    let answer = match (result.decision, first) {
-        (RouteDecision::Match, Some(found)) => format!("{} fits", found.name),
-        (RouteDecision::Shortlist, Some(found)) => format!("{} and others may fit", found.name),
-        _ => "no skill fits".to_owned(),
-    };
-    let mut steps: Vec<ExplanationStep> = Vec::new();
-    for (at, found) in result.matches.iter().enumerate() {
-        let mark = if at < result.offered { ExplanationMark::Pass } else { ExplanationMark::Note };
-        let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0);
-        let parts: Vec<String> =
-            parts.map(|(name, part)| format!("{name} {:+.2}", part.value())).collect();
-        let sure = 100.0 * found.probability;
-        let said = format!("{}: {sure:.0} % sure ({})", found.name, parts.join(", "));
-        steps.push(step("route", mark, said));
-    }
-    let needed = format!(
-        "a match needs {:.0} % and a lead of {:.0}",
-        100.0 * result.threshold,
-        100.0 * result.margin
-    );
-    steps.push(step("route", ExplanationMark::Note, needed));
-    for degraded in &result.degraded {
-        steps.push(ExplanationStep {
-            remedy: Some(degraded.remedy.clone()),
-            ..step("route", ExplanationMark::Note, degraded.message.clone())
-        });
-    }
-    if let Some(region) = &routed.region {
-        steps.push(step("learned", ExplanationMark::Note, format!("the task belongs to {region}")));
-    }
-    let usable = result.decision != RouteDecision::None;
-    DecisionExplanation { subject: message.to_owned(), answer, usable, steps }
 }
 
 fn of_approval(approval: &Approval) -> DecisionExplanation {

@@ -1,9 +1,9 @@
 //! `find_skill`: the right skills for a message, or none.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_engine::{ModelChoice, PromptOptions, RoutedMessage};
-use sinew_route::RouteDecision;
+use sinew_engine::{AnswerPrompt, ModelChoice, RouteAnswer, RouteRequest};
+use sinew_route::{AbstainReason, RouteDecision};
 
 use super::{
     LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, number,
@@ -119,48 +119,42 @@ enum FindSkillMode {
     FullIndex,
 }
 
-#[derive(Serialize)]
-struct FindSkillWire<'a> {
-    #[serde(flatten)]
-    routed: &'a RoutedMessage,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
-}
-
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let input: FindSkillInput = call.read()?;
     let look = call.look;
-    let catalog = &look.snapshot.catalog;
     let mode = input.mode.unwrap_or(FindSkillMode::Auto);
-    let choice =
-        if mode == FindSkillMode::Keyword { ModelChoice::Words } else { ModelChoice::Default };
-    let router = look.router(choice);
-    let top = input.limit.unwrap_or(DEFAULT_LIMIT);
-    let found = router.find_with_intent(&input.message, input.intent.as_deref(), Some(top));
-    let mut result = found.result;
-    // A short list may be longer than what was asked for.
-    result.matches.truncate(top);
-    result.offered = result.offered.min(top);
-    let routed = look.engine.describe_route(catalog, &input.message, result);
-    let options = match (mode, input.include_prompt) {
-        (FindSkillMode::FullIndex, _) => Some(PromptOptions::default()),
-        (_, true) => Some(look.engine.prompt_options_for(catalog, &router, &input.message)),
-        (_, false) => None,
-    };
-    let prompt = options.map(|options| look.engine.prompt(catalog, &options).text);
-    let lines = lines(&routed);
-    Ok(McpToolAnswer::new(&FindSkillWire { routed: &routed, prompt }, lines).into())
+    let answer = look.route(&RouteRequest {
+        intent: input.intent,
+        top: Some(input.limit.unwrap_or(DEFAULT_LIMIT)),
+        models: match mode {
+            FindSkillMode::Keyword => ModelChoice::Words,
+            _ => ModelChoice::Default,
+        },
+        prompt: match (mode, input.include_prompt) {
+            (FindSkillMode::FullIndex, _) => AnswerPrompt::ForSession,
+            (_, true) => AnswerPrompt::ForMessage,
+            (_, false) => AnswerPrompt::Omit,
+        },
+        actor: call.caller.actor(),
+        ..RouteRequest::new(input.message)
+    });
+    Ok(McpToolAnswer::new(&answer, lines(&answer)).into())
 }
 
 /// What a model needs of the answer.
-fn lines(routed: &RoutedMessage) -> String {
-    let result = &routed.result;
-    let mut lines = vec![match result.decision {
-        RouteDecision::Match => "match: read this skill with read_skill and follow it".to_owned(),
-        RouteDecision::Shortlist => "shortlist: read at most one of these first".to_owned(),
-        RouteDecision::None => "none: no installed skill fits".to_owned(),
-    }];
-    for found in result.matches.iter().take(result.offered) {
+fn lines(answer: &RouteAnswer) -> String {
+    let mut lines = vec![
+        match (answer.decision, answer.reason) {
+            (RouteDecision::Match, _) => "match: read this skill with read_skill and follow it",
+            (RouteDecision::Shortlist, _) => "shortlist: read at most one of these first",
+            (RouteDecision::None, Some(AbstainReason::OnlyUnavailable)) => {
+                "none: no installed skill that fits can be used"
+            }
+            (RouteDecision::None, _) => "none: no installed skill fits",
+        }
+        .to_owned(),
+    ];
+    for found in answer.offers() {
         lines.push(format!(
             "- {} ({:.0} % sure): {}",
             one_line(&found.name),
@@ -168,11 +162,15 @@ fn lines(routed: &RoutedMessage) -> String {
             one_line(&found.description)
         ));
     }
-    if let Some(reflex) = &routed.reflex {
+    for skill in &answer.unavailable {
+        lines.push(format!("unavailable: {}", one_line(&skill.sentence())));
+        lines.push(format!("  the user can run `{}`", one_line(&skill.command)));
+    }
+    if let Some(reflex) = &answer.reflex {
         lines.push(reflex.notice.clone());
     }
     lines.extend(
-        result.degraded.iter().map(|degraded| format!("note: {}", one_line(&degraded.message))),
+        answer.degraded.iter().map(|signal| format!("note: {}", one_line(&signal.sentence()))),
     );
     lines.join("\n")
 }

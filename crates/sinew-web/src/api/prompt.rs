@@ -6,7 +6,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_catalog::prompt::PromptReport;
-use sinew_engine::{ModelChoice, PromptOptions, RoutedMessage};
+use sinew_engine::{AnswerPrompt, ModelChoice, PromptOptions, RouteRequest};
 use sinew_settings::Reason;
 use utoipa::{IntoParams, ToSchema};
 
@@ -38,10 +38,7 @@ struct PromptWire<'a> {
 /// The block for a message, as every page and route shows it.
 pub(crate) fn prompt_for(look: &WebContext, message: Option<&str>) -> PromptOptions {
     match message {
-        Some(message) => {
-            let router = look.router(ModelChoice::Default);
-            look.engine.prompt_options_for(&look.snapshot.catalog, &router, message)
-        }
+        Some(message) => look.engine.routing().prompt_options(&look.snapshot, message),
         None => PromptOptions::default(),
     }
 }
@@ -144,14 +141,6 @@ impl RouteBody {
     }
 }
 
-#[derive(Serialize)]
-struct RouteWire<'a> {
-    #[serde(flatten)]
-    routed: &'a RoutedMessage,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    prompt: Option<String>,
-}
-
 /// The right skills for a message, or none
 #[utoipa::path(
     post, path = "/route", tag = "route", operation_id = "routed", request_body = RouteBody,
@@ -159,25 +148,28 @@ struct RouteWire<'a> {
 )]
 pub(crate) async fn route(
     State(app): State<WebApp>,
-    _caller: WebCaller,
+    caller: WebCaller,
     JsonBody(asked): JsonBody<RouteBody>,
 ) -> Result<JsonReply, Problem> {
     asked.check()?;
     app.ask(move |look| {
         let began = Instant::now();
-        let catalog = &look.snapshot.catalog;
-        let router = look.router(asked.mode.into());
-        let found = router.find_with_intent(&asked.message, asked.intent.as_deref(), asked.limit);
-        let routed = look.engine.describe_route(catalog, &asked.message, found.result);
-        look.app.metrics().record_route(began.elapsed());
-        let matched = routed.result.matched().map(|found| found.name.as_str());
-        let told = json!({"decision": routed.result.decision, "skill": matched});
-        look.app.bus().publish(ServerEventKind::RouteDecided, told);
-        let prompt = asked.include_prompt.then(|| {
-            let options = look.engine.prompt_options_for(catalog, &router, &asked.message);
-            look.engine.prompt(catalog, &options).text
+        let answer = look.route(&RouteRequest {
+            intent: asked.intent.clone(),
+            top: asked.limit,
+            models: asked.mode.into(),
+            prompt: match asked.include_prompt {
+                true => AnswerPrompt::ForMessage,
+                false => AnswerPrompt::Omit,
+            },
+            actor: caller.actor(),
+            ..RouteRequest::new(asked.message.as_str())
         });
-        JsonReply::of(&RouteWire { routed: &routed, prompt })
+        look.app.metrics().record_route(began.elapsed());
+        let matched = answer.matched().map(|found| found.name.as_str());
+        let told = json!({"decision": answer.decision, "skill": matched});
+        look.app.bus().publish(ServerEventKind::RouteDecided, told);
+        JsonReply::of(&answer)
     })
     .await
 }

@@ -188,7 +188,10 @@ impl WebApp {
     /// Opens the router over the skills as they are now, for somebody who is about to ask.
     pub(crate) fn warm(&self) {
         let app = self.clone();
-        thread::spawn(move || drop(app.context().router(ModelChoice::Default)));
+        thread::spawn(move || {
+            let look = app.context();
+            drop(look.engine.routing().router(&look.snapshot, ModelChoice::Default));
+        });
     }
 
     /// Remembers what is to be installed once an approval is given.

@@ -5,8 +5,11 @@ use askama::Template;
 use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
-use sinew_engine::{CASES_FILE, Engine, EngineError, ModelChoice};
-use sinew_route::{AbstainReason, RouteDecision, RouteResult, ScoreParts, SkillMatch};
+use sinew_engine::{
+    CASES_FILE, Engine, EngineError, ModelChoice, RegionLeader, RouteAnswer, RouteMatch,
+    RouteRequest, UnavailableSkill,
+};
+use sinew_route::{AbstainReason, RouteDecision, ScoreParts};
 use sinew_settings::{Actor, ErrorKind};
 use url::form_urlencoded;
 
@@ -68,7 +71,16 @@ struct RoutePanel {
     /// How the best skill of that region stands.
     standing: Option<String>,
     reflex: Option<String>,
+    unavailable: Vec<UnavailableRow>,
     notes: Vec<String>,
+}
+
+/// A skill that would fit, but cannot be used.
+struct UnavailableRow {
+    name: String,
+    path: String,
+    lacks: String,
+    command: String,
 }
 
 struct MatchRow {
@@ -84,17 +96,17 @@ struct MatchRow {
 }
 
 impl RoutePanel {
-    fn of(result: &RouteResult) -> Self {
-        let (decision, class) = match result.decision {
+    fn of(answer: &RouteAnswer) -> Self {
+        let (decision, class) = match answer.decision {
             RouteDecision::Match => ("match", "good"),
             RouteDecision::Shortlist => ("shortlist", "info"),
             RouteDecision::None => ("none", "warn"),
         };
-        let first = result.matches.first().map(|first| line(&first.name)).unwrap_or_default();
-        let sentence = match (result.decision, result.reason) {
+        let first = answer.matches.first().map(|first| line(&first.name)).unwrap_or_default();
+        let sentence = match (answer.decision, answer.reason) {
             (RouteDecision::Match, _) => format!("{first} is the skill for this."),
             (RouteDecision::Shortlist, _) => {
-                format!("{} skills are worth reading; none stands out.", result.offered)
+                format!("{} skills are worth reading; none stands out.", answer.offered)
             }
             (RouteDecision::None, Some(AbstainReason::EmptyCatalog)) => {
                 "There is no skill to match.".to_owned()
@@ -102,24 +114,28 @@ impl RoutePanel {
             (RouteDecision::None, Some(AbstainReason::NoWords)) => {
                 "The message has no word to go by.".to_owned()
             }
+            (RouteDecision::None, Some(AbstainReason::OnlyUnavailable)) => {
+                "No skill that fits can be used. The agent goes on without one.".to_owned()
+            }
             (RouteDecision::None, _) => "No skill fits. The agent goes on without one.".to_owned(),
         };
-        let largest = result.matches.iter().flat_map(|found| values(&found.parts));
+        let largest = answer.matches.iter().flat_map(|found| values(&found.parts));
         let largest = largest.map(|(_, value)| value.abs()).fold(0.0, f64::max);
         let rows =
-            result.matches.iter().enumerate().map(|(at, found)| row(at, found, result, largest));
+            answer.matches.iter().enumerate().map(|(at, found)| row(at, found, answer, largest));
         Self {
             decision,
             class,
             sentence,
             rows: rows.collect(),
-            threshold: percent(result.threshold),
-            model: line(&result.model),
-            took: format!("{:.1} ms", result.took.total as f64 / 1000.0),
-            region: None,
-            standing: None,
-            reflex: None,
-            notes: result.degraded.iter().map(|gone| line(&gone.message)).collect(),
+            threshold: percent(answer.threshold),
+            model: line(&answer.model),
+            took: format!("{:.1} ms", answer.took.total as f64 / 1000.0),
+            region: answer.region.as_deref().map(line),
+            standing: answer.leader.as_ref().map(standing),
+            reflex: answer.reflex.as_ref().map(|hit| block(&hit.notice)),
+            unavailable: answer.unavailable.iter().map(unavailable_row).collect(),
+            notes: answer.degraded.iter().map(|signal| line(&signal.sentence())).collect(),
         }
     }
 }
@@ -135,7 +151,7 @@ fn values(parts: &ScoreParts) -> Vec<(&'static str, f64)> {
 /// A part smaller than this says nothing.
 const SILENT: f64 = 0.005;
 
-fn row(at: usize, found: &SkillMatch, result: &RouteResult, largest: f64) -> MatchRow {
+fn row(at: usize, found: &RouteMatch, answer: &RouteAnswer, largest: f64) -> MatchRow {
     let parts = values(&found.parts)
         .into_iter()
         .filter(|(_, value)| value.abs() >= SILENT)
@@ -147,38 +163,35 @@ fn row(at: usize, found: &SkillMatch, result: &RouteResult, largest: f64) -> Mat
         path: path_segment(&found.name),
         description: line(&found.description),
         sure: percent(found.probability),
-        bar: chart::probability(found.probability, result.threshold),
-        offered: at < result.offered,
+        bar: chart::probability(found.probability, answer.threshold),
+        offered: at < answer.offered,
         parts: parts.collect(),
         words: line(&words.join(", ")),
     }
 }
 
-fn answer(look: &WebContext, message: &str) -> RoutePanel {
-    let catalog = &look.snapshot.catalog;
-    let router = look.router(ModelChoice::Default);
-    let found = router.find(message, Some(SHOWN));
-    let routed = look.engine.describe_route(catalog, message, found.result);
-    let mut answer = RoutePanel::of(&routed.result);
-    answer.region = routed.region.as_deref().map(line);
-    answer.standing = routed.region.as_deref().and_then(|region| standing(&look.engine, region));
-    answer.reflex = routed.reflex.as_ref().map(|hit| block(&hit.notice));
-    if let Some(held) = found.held_back {
-        answer.notes.push(format!("{} would fit, but cannot be used yet.", line(&held.name)));
+fn unavailable_row(skill: &UnavailableSkill) -> UnavailableRow {
+    UnavailableRow {
+        name: line(&skill.name),
+        path: path_segment(&skill.name),
+        lacks: line(&skill.lacks()),
+        command: line(&skill.command),
     }
-    answer
+}
+
+fn answer(look: &WebContext, message: &str, actor: Actor) -> RoutePanel {
+    let request = RouteRequest { top: Some(SHOWN), actor, ..RouteRequest::new(message) };
+    RoutePanel::of(&look.route(&request))
 }
 
 /// How the best skill of a region stands, and what it lacks to go ahead unasked.
-fn standing(engine: &Engine, region: &str) -> Option<String> {
-    let overview = engine.cortex().and_then(|cortex| cortex.overview(Some(region))).ok()?;
-    let best = overview.regions.first()?.candidates.first()?;
-    let reflex = match (best.reflex.fires, best.reflex.missing.as_slice()) {
+fn standing(leader: &RegionLeader) -> String {
+    let reflex = match (leader.reflex, leader.missing.as_slice()) {
         (true, _) => "it goes ahead by reflex".to_owned(),
         (false, []) => "no reflex".to_owned(),
         (false, missing) => format!("no reflex yet ({})", missing.join("; ")),
     };
-    Some(line(&format!("{} leads there with {:.2}, {reflex}", best.slug, best.effective_weight)))
+    line(&format!("{} leads there with {:.2}, {reflex}", leader.slug, leader.effective_weight))
 }
 
 /// The message under two descriptions of one skill.
@@ -191,13 +204,16 @@ fn compared(
     if wanted.iter().any(|text| text.trim().is_empty()) {
         return Ok(None);
     }
-    let catalog = &look.snapshot.catalog;
-    let entry = engine.find(catalog, asked.skill.trim())?;
+    let entry = engine.find(&look.snapshot.catalog, asked.skill.trim())?;
     let descriptions = [asked.first.as_str(), asked.second.as_str()];
-    let base = look.router(ModelChoice::Static);
-    let results =
-        base.route_with_descriptions(catalog, entry, descriptions, &asked.message, COMPARED);
-    Ok(Some(results.map(|result| RoutePanel::of(&result))))
+    let answers = engine.routing().compare_descriptions(
+        &look.snapshot,
+        entry,
+        descriptions,
+        &asked.message,
+        COMPARED,
+    );
+    Ok(Some(answers.map(|answer| RoutePanel::of(&answer))))
 }
 
 /// The first skill that is offered.
@@ -242,8 +258,12 @@ pub(super) async fn show(
         let options = prompt_for(look, message);
         let block_text = engine.prompt(catalog, &options);
         let keyword = message.map(|message| {
-            let words = look.router(ModelChoice::Words).find(message, Some(1)).result;
-            match words.matched() {
+            let by_words = look.route(&RouteRequest {
+                top: Some(1),
+                models: ModelChoice::Words,
+                ..RouteRequest::new(message)
+            });
+            match by_words.matched() {
                 Some(first) => line(&first.name),
                 None => "none".to_owned(),
             }
@@ -253,7 +273,7 @@ pub(super) async fn show(
             (true, Ok(entry)) if !skill.is_empty() => entry.description.clone(),
             _ => asked.first.clone(),
         };
-        let answer = message.map(|message| answer(look, message));
+        let answer = message.map(|message| answer(look, message, Actor::Person { name: None }));
         let rows = answer.iter().flat_map(|answer| &answer.rows);
         HtmlPage::of(&RoutePage {
             frame: visitor.frame(look, "route", "Route"),

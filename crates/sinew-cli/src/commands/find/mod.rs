@@ -1,7 +1,11 @@
 mod text;
 
+use std::sync::Arc;
+
 use clap::ValueEnum;
-use sinew_engine::{CatalogRouteResult, CatalogRouter, Engine, ModelChoice};
+use sinew_catalog::Snapshot;
+use sinew_engine::{Engine, EngineError, ModelChoice, RouteRequest};
+use sinew_settings::Actor;
 
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
@@ -75,36 +79,44 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     };
     let snapshot = engine.snapshot();
     super::tell_issues(engine, &snapshot.catalog, out);
-    let mut router = engine.router(&snapshot.catalog, args.model.into());
-    if let Some(notice) = &router.status.notice {
+    let models = args.model.into();
+    let answer = engine.routing().route(
+        &snapshot,
+        &RouteRequest {
+            top: args.top,
+            models,
+            actor: Actor::Person { name: None },
+            ..RouteRequest::new(message.as_str())
+        },
+    );
+    if let Some(notice) = &answer.notice {
         out.warn(notice);
     }
-    let CatalogRouteResult { result, held_back } = router.find(&message, args.top);
-    let routed = engine.describe_route(&snapshot.catalog, &message, result);
-    let result = &routed.result;
-    out.data(&routed, |text| text::write(text, &message, result, args.explain))?;
-    if let Some(held) = held_back {
-        out.note(&format!("{} would fit, but cannot be used yet", held.name));
-        out.hint(&format!("`sinew why {}` names what it lacks", held.name));
+    out.data(&answer, |text| text::write(text, &message, &answer, args.explain))?;
+    for skill in &answer.unavailable {
+        out.note(&skill.sentence());
+        out.hint(&format!("`{}` helps", skill.command));
     }
-    for degraded in &result.degraded {
-        out.note(&format!("{} ({})", degraded.message, degraded.remedy));
+    for degraded in &answer.degraded {
+        out.note(&format!("{} ({})", degraded.sentence(), degraded.remedy));
     }
-    fill_vectors(&mut router, out)?;
-    Ok(if result.is_none() { Exit::No } else { Exit::Done })
+    fill_vectors(engine, &snapshot, models, out)?;
+    Ok(if answer.is_none() { Exit::No } else { Exit::Done })
 }
 
 /// The answer is out; a person at a terminal can wait for the next one to be better.
-pub(crate) fn fill_vectors(
-    router: &mut CatalogRouter,
+fn fill_vectors(
+    engine: &Engine,
+    snapshot: &Arc<Snapshot>,
+    models: ModelChoice,
     out: &Printer,
-) -> Result<(), sinew_engine::EngineError> {
-    let pending = router.pending_vectors();
+) -> Result<(), EngineError> {
+    let pending = engine.routing().pending_vectors(snapshot, models);
     if pending == 0 || !out.can_ask() {
         return Ok(());
     }
-    let bar = out.progress("learning the skills by heart", pending);
-    let filled = router.fill_vectors(&|count| bar.add(count));
+    let bar = out.progress("computing skill vectors", pending);
+    let filled = engine.routing().fill_vectors(snapshot, models, &|count| bar.add(count));
     bar.finish();
-    filled
+    filled.map(drop)
 }

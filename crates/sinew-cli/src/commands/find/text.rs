@@ -3,7 +3,8 @@
 
 use std::fmt::{self, Write as _};
 
-use sinew_route::{RouteDecision, RouteResult, ScorePart, SkillMatch};
+use sinew_engine::{RouteAnswer, RouteMatch};
+use sinew_route::{AbstainReason, RouteDecision, ScorePart};
 
 use crate::render;
 
@@ -16,20 +17,23 @@ const WORDS: usize = 6;
 pub(super) fn write(
     text: &mut String,
     message: &str,
-    result: &RouteResult,
+    answer: &RouteAnswer,
     explain: bool,
 ) -> fmt::Result {
-    let best = result.matches.first().map(|found| render::safe(&found.name)).unwrap_or_default();
-    let heading = match result.decision {
+    let best = answer.matches.first().map(|found| render::safe(&found.name)).unwrap_or_default();
+    let heading = match answer.decision {
         RouteDecision::Match => format!("match: {best}"),
         RouteDecision::Shortlist => {
-            format!("shortlist: {} skills are worth reading", result.offered)
+            format!("shortlist: {} skills are worth reading", answer.offered)
+        }
+        RouteDecision::None if answer.reason == Some(AbstainReason::OnlyUnavailable) => {
+            "none: no skill that fits can be used".to_owned()
         }
         RouteDecision::None => "none: no skill fits".to_owned(),
     };
     render::heading(text, &heading)?;
-    let shown = if explain { result.matches.len() } else { result.offered };
-    let (shown, others) = result.matches.split_at(shown.min(result.matches.len()));
+    let shown = if explain { answer.matches.len() } else { answer.offered };
+    let (shown, others) = answer.matches.split_at(shown.min(answer.matches.len()));
     let largest = shown
         .iter()
         .flat_map(|found| found.parts.each())
@@ -37,21 +41,21 @@ pub(super) fn write(
         .map(|(_, part)| part.value())
         .fold(1e-9, f64::max);
     for (at, found) in shown.iter().enumerate() {
-        let mark = if at < result.offered { render::good("●") } else { render::dim("○") };
+        let mark = if at < answer.offered { render::good("●") } else { render::dim("○") };
         let (percent, bar) = (100.0 * found.probability, bar(found.probability));
         writeln!(text, "  {mark} {percent:>3.0} % {bar} {}", render::safe(&found.name))?;
         writeln!(text, "          {}", render::dim(&cut(&found.description, 100)))?;
         write_parts(text, found, largest, explain)?;
         write_words(text, message, found)?;
     }
-    write_others(text, message, result, others)?;
+    write_others(text, message, answer, others)?;
     if explain {
         let needed = format!(
             "a match needs {:.0} % and a lead of {:.0}; model {}; {} µs",
-            100.0 * result.threshold,
-            100.0 * result.margin,
-            result.model,
-            result.took.total
+            100.0 * answer.threshold,
+            100.0 * answer.margin,
+            answer.model,
+            answer.took.total
         );
         writeln!(text, "{}", render::dim(&needed))?;
     }
@@ -59,7 +63,7 @@ pub(super) fn write(
 }
 
 /// What each signal adds, as bars side by side; with numbers one below the other.
-fn write_parts(text: &mut String, found: &SkillMatch, largest: f64, explain: bool) -> fmt::Result {
+fn write_parts(text: &mut String, found: &RouteMatch, largest: f64, explain: bool) -> fmt::Result {
     let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0 && part.raw != 0.0);
     if !explain {
         let bars: Vec<String> =
@@ -84,7 +88,7 @@ fn part_bar(name: &str, part: ScorePart, largest: f64) -> render::StyledText {
     bar(if name == "name" { 1.0 } else { part.value() / largest })
 }
 
-fn write_words(text: &mut String, message: &str, found: &SkillMatch) -> fmt::Result {
+fn write_words(text: &mut String, message: &str, found: &RouteMatch) -> fmt::Result {
     let words = shared_words(message, found);
     if words.is_empty() {
         return Ok(());
@@ -95,15 +99,15 @@ fn write_words(text: &mut String, message: &str, found: &SkillMatch) -> fmt::Res
 fn write_others(
     text: &mut String,
     message: &str,
-    result: &RouteResult,
-    others: &[SkillMatch],
+    answer: &RouteAnswer,
+    others: &[RouteMatch],
 ) -> fmt::Result {
     if others.is_empty() {
         return Ok(());
     }
     writeln!(text, "  {}", render::dim("not close enough:"))?;
     for found in others {
-        let first = result.matches.first().filter(|first| first.id != found.id);
+        let first = answer.matches.first().filter(|first| first.id != found.id);
         let (percent, why) = (100.0 * found.probability, why_lost(message, first, found));
         let line = format!("{percent:.0} % {}: {}", render::safe(&found.name), render::safe(&why));
         writeln!(text, "    {}", render::dim(&line))?;
@@ -112,14 +116,14 @@ fn write_others(
 }
 
 /// What a skill lacks that the first has; of the first itself, how little it has.
-fn why_lost(message: &str, first: Option<&SkillMatch>, found: &SkillMatch) -> String {
+fn why_lost(message: &str, first: Option<&RouteMatch>, found: &RouteMatch) -> String {
     let words = shared_words(message, found);
     let mut why = match words.as_slice() {
         [] => "shares no word".to_owned(),
         words => format!("shares {}", words.join(", ")),
     };
     let Some(first) = first else { return why };
-    let meaning = |one: &SkillMatch| one.parts.table.value() + one.parts.encoder.value();
+    let meaning = |one: &RouteMatch| one.parts.table.value() + one.parts.encoder.value();
     if found.parts.trigger.normalised < 0.0 {
         why.push_str("; says that it is not for this");
     } else if first.parts.name.raw > found.parts.name.raw {
@@ -132,7 +136,7 @@ fn why_lost(message: &str, first: Option<&SkillMatch>, found: &SkillMatch) -> St
 
 /// The words of the message that a skill shares, as they were written; an English word that stands
 /// for one of another language is shown by its stem.
-fn shared_words(message: &str, found: &SkillMatch) -> Vec<String> {
+fn shared_words(message: &str, found: &RouteMatch) -> Vec<String> {
     let lower = message.to_lowercase();
     let written = |stem: &str| {
         let mut words = lower.split(|c: char| !c.is_alphanumeric());

@@ -1,6 +1,6 @@
 //! What was learned moves the router a little, and only when there is enough of it.
 
-use sinew_engine::{ModelChoice, NewOutcome};
+use sinew_engine::{ModelChoice, NewOutcome, RouteRequest};
 
 use crate::cortex::support::{World, used};
 
@@ -21,12 +21,11 @@ fn a_skill_that_works_is_a_little_likelier() {
     let world = skills();
     let prior_of = |name: &str| {
         let engine = world.engine();
-        let snapshot = engine.snapshot();
-        let result = engine
-            .router(&snapshot.catalog, ModelChoice::Static)
-            .find("compress these photos", Some(5))
-            .result;
-        let found = result.matches.iter().find(|found| found.name == name).expect("the skill");
+        let answer = engine.route(&RouteRequest {
+            models: ModelChoice::Static,
+            ..RouteRequest::new("compress these photos")
+        });
+        let found = answer.matches.iter().find(|found| found.name == name).expect("the skill");
         found.parts.prior.normalised
     };
     assert_eq!(prior_of("shrink-images"), 0.0);

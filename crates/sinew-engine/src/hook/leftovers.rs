@@ -1,0 +1,97 @@
+//! What events left behind, done by a process of its own: turns that could not be settled in time, runs
+//! that are learned from, the reviewer's passes, and the index.
+
+use sinew_settings::Environment;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::agents::HookMoment;
+use super::journal::{JournalLine, JournalTurn, SessionJournal};
+use super::log::{HookDecision, HookDecisionKind, HookLog};
+use super::{home, kept, now, sessions};
+use crate::{Engine, EngineError, EngineOptions, LearnSource, ModelChoice};
+
+/// Does what events left behind: turns that could not be settled in time, the reviewer's passes, and
+/// the index of `options.workspace`. Nobody waits for it.
+pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), EngineError> {
+    let mut engines: BTreeMap<PathBuf, Engine> = BTreeMap::new();
+    let mut trouble = None;
+    for journal in SessionJournal::all(&sessions(env)) {
+        if journal.is_forgotten(env.clock.now_ms()) {
+            journal.forget().map_err(|error| kept(&error))?;
+            continue;
+        }
+        let workspace = match journal.pending().map_err(|error| kept(&error))? {
+            pending if pending.is_empty() => continue,
+            pending => {
+                let any = pending.turns.first().or(pending.review.as_ref());
+                any.or(pending.learn.as_ref()).map(|turn| turn.workspace.clone())
+            }
+        };
+        let Some(workspace) = workspace else { continue };
+        if !engines.contains_key(&workspace) {
+            let options = EngineOptions { workspace: Some(workspace.clone()), ..options.clone() };
+            engines.insert(workspace.clone(), Engine::open(env.clone(), options)?);
+        }
+        let Some(engine) = engines.get(&workspace) else { continue };
+        let done = settle(engine, &journal)
+            .and_then(|()| learn(engine, &journal))
+            .and_then(|()| review(engine, &journal));
+        // One session's trouble is not another's.
+        if let Err(error) = done {
+            trouble = Some(error);
+        }
+    }
+    let engine = Engine::open(env.clone(), options.clone())?;
+    engine.learn(&LearnSource::Sources, None, &|_, _| {})?;
+    let snapshot = engine.snapshot();
+    drop(engine.routing().router(&snapshot, ModelChoice::Static));
+    trouble.map_or(Ok(()), Err)
+}
+
+/// Does what follows from the turns of a session that are over.
+pub(super) fn settle(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
+    let _alone = journal.settling().map_err(|error| kept(&error))?;
+    for turn in journal.pending().map_err(|error| kept(&error))?.turns {
+        let settled = engine.settle_turn(&turn)?;
+        let line = JournalLine::Settled { turns: turn.number, review: settled.review };
+        journal.mark(&line).map_err(|error| kept(&error))?;
+        note(engine, &turn, settled.what)?;
+    }
+    Ok(())
+}
+
+/// Learns from what was done in the turns that are over.
+fn learn(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
+    let _alone = journal.settling().map_err(|error| kept(&error))?;
+    let Some(turn) = journal.pending().map_err(|error| kept(&error))?.learn else { return Ok(()) };
+    let runs = journal.spool().runs().map_err(|error| kept(&error))?;
+    let last = runs.last().map(|run| run.started_at.clone());
+    let what = engine.learn_live(runs)?;
+    journal.mark(&JournalLine::Learned { turns: turn.number }).map_err(|error| kept(&error))?;
+    if let Some(start) = last {
+        journal.keep_run_from(&start).map_err(|error| kept(&error))?;
+    }
+    note(engine, &turn, what)
+}
+
+fn note(engine: &Engine, turn: &JournalTurn, what: HookDecisionKind) -> Result<(), EngineError> {
+    let decided = HookDecision {
+        at: now(&engine.env),
+        agent: turn.agent.clone(),
+        event: HookMoment::Stop.as_str().to_owned(),
+        session: Some(turn.session.clone()),
+        workspace: Some(turn.workspace.clone()),
+        ms: None,
+        what,
+    };
+    HookLog::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))
+}
+
+fn review(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
+    let Some(turn) = journal.pending().map_err(|error| kept(&error))?.review else { return Ok(()) };
+    // Said before it is done: a review that hangs or fails is not tried again.
+    journal.mark(&JournalLine::Reviewed { turns: turn.number }).map_err(|error| kept(&error))?;
+    engine.review_later(&turn)
+}
