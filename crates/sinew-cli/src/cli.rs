@@ -112,8 +112,11 @@ pub(crate) enum CliCommand {
     Hook(commands::hook::HookArgs),
     Mcp(commands::mcp::McpArgs),
     Watch(commands::watch::WatchArgs),
+    #[cfg(feature = "web")]
     Serve(commands::serve::ServeArgs),
+    #[cfg(feature = "web")]
     Ui(commands::serve::UiArgs),
+    #[cfg(feature = "registry")]
     Registry(commands::registry::RegistryArgs),
     Demo(commands::demo::DemoArgs),
     Doctor(commands::doctor::DoctorArgs),

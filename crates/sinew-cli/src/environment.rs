@@ -70,6 +70,7 @@ pub(crate) fn standard_input() -> std::io::Result<String> {
 }
 
 /// Shows an address in the person's browser; `false` where none could be started.
+#[cfg(feature = "web")]
 pub(crate) fn open_in_browser(address: &str) -> bool {
     let program = match std::env::consts::OS {
         "macos" => "open",

@@ -56,9 +56,9 @@ enum LogStyle {
 pub(crate) fn start(cli: &Cli) -> Result<(), EngineError> {
     let args = &cli.global.log;
     let (style, verbose) = match &cli.command {
-        CliCommand::Serve(_) | CliCommand::Ui(_) | CliCommand::Mcp(_) => {
-            (LogStyle::Server, args.verbose)
-        }
+        #[cfg(feature = "web")]
+        CliCommand::Serve(_) | CliCommand::Ui(_) => (LogStyle::Server, args.verbose),
+        CliCommand::Mcp(_) => (LogStyle::Server, args.verbose),
         // Its first `-v` asks for more columns.
         CliCommand::List(_) => (LogStyle::Command, args.verbose.saturating_sub(1)),
         _ => (LogStyle::Command, args.verbose),

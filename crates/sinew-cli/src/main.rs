@@ -15,7 +15,7 @@ mod exit;
 mod keys;
 mod logging;
 mod printer;
-#[cfg(test)]
+#[cfg(all(test, feature = "web"))]
 mod reference;
 mod render;
 mod signals;

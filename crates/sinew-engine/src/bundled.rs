@@ -12,7 +12,7 @@ struct BundledFile(&'static str, &'static str);
 
 macro_rules! bundled_files {
     ($($path:literal)*) => {
-        &[$(BundledFile($path, include_str!(concat!("../../../skills/", $path)))),*]
+        &[$(BundledFile($path, include_str!(concat!("../skills/", $path)))),*]
     };
 }
 

@@ -52,6 +52,7 @@ mod json;
 mod migrate;
 mod op;
 mod options;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod snapshot;
 mod sqlite;
@@ -81,6 +82,12 @@ use options::StoreAddress;
 pub fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     match options::parse_address(url)? {
         StoreAddress::File(path) => Ok(Arc::new(sqlite::SqliteStore::open(&path, options)?)),
+        #[cfg(not(feature = "postgres"))]
+        StoreAddress::Server(_) => Err(StoreError::BadUrl {
+            shown: "postgres://…".to_owned(),
+            why: "this program was built without the feature `postgres`".to_owned(),
+        }),
+        #[cfg(feature = "postgres")]
         StoreAddress::Server(url) => Ok(Arc::new(postgres::PostgresStore::open(url, options)?)),
     }
 }

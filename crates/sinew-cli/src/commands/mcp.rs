@@ -5,7 +5,7 @@ use sinew_listener::{HttpServer, ServerOptions};
 use sinew_mcp::http::{McpAccess, PATH, part};
 use sinew_mcp::{McpHost, RESERVED_COMMANDS, serve_stdio};
 
-use super::serve;
+use super::listening;
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -40,20 +40,20 @@ pub(crate) fn run(args: &McpArgs, options: EngineOptions, out: &mut Printer) -> 
 }
 
 fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(), EngineError> {
-    let public_url = serve::public_url_of(&engine)?;
+    let public_url = listening::public_url_of(&engine)?;
     let alone = listen.ip().is_loopback() && public_url.is_none();
     let token = match engine.config().mcp.require_token || !alone {
         true => Some(engine.access_token()?),
         false => None,
     };
-    let per_second = serve::per_second_of(&engine)?;
+    let per_second = listening::per_second_of(&engine)?;
     let has_token = token.is_some();
     let options = ServerOptions { listen, public_url: public_url.clone(), has_token, per_second };
-    let server = HttpServer::bind(options).map_err(|error| serve::serve_error(&error))?;
+    let server = HttpServer::bind(options).map_err(|error| listening::serve_error(&error))?;
     let host = McpHost::new(LiveEngine::new(engine))?;
     host.watch();
     let server = server.mount(part(&host, McpAccess { token, public_url }));
     out.text(&format!("{}{PATH}\n", server.origin()))
         .map_err(|error| EngineError::file("write to", "standard output".as_ref(), &error))?;
-    server.run().map_err(|error| serve::serve_error(&error))
+    server.run().map_err(|error| listening::serve_error(&error))
 }

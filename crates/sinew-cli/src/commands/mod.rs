@@ -26,16 +26,19 @@ pub(crate) mod install;
 pub(crate) mod installed;
 pub(crate) mod learn;
 pub(crate) mod list;
+mod listening;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod pin;
 pub(crate) mod prompt;
 pub(crate) mod read;
+#[cfg(feature = "registry")]
 pub(crate) mod registry;
 pub(crate) mod report;
 pub(crate) mod restore;
 pub(crate) mod scan;
 pub(crate) mod search;
+#[cfg(feature = "web")]
 pub(crate) mod serve;
 pub(crate) mod skills;
 pub(crate) mod uninstall;
@@ -85,9 +88,11 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     if let CliCommand::Mcp(args) = &cli.command {
         return mcp::run(args, options, out);
     }
+    #[cfg(feature = "web")]
     if let CliCommand::Serve(args) = &cli.command {
         return serve::run(args, options, out);
     }
+    #[cfg(feature = "web")]
     if let CliCommand::Ui(args) = &cli.command {
         return serve::run_ui(args, options, out);
     }
@@ -130,6 +135,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         CliCommand::Disconnect(args) => disconnect::run(args, &engine, out),
         CliCommand::Import(args) => import::run(args, &engine, out),
         CliCommand::Watch(args) => watch::run(args, ManuallyDrop::into_inner(engine), out),
+        #[cfg(feature = "registry")]
         CliCommand::Registry(args) => registry::run(args, &engine, out),
         CliCommand::Doctor(args) => doctor::run(args, &engine, out),
         CliCommand::Config(args) => config::run(args, &engine, out),
@@ -139,9 +145,9 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         | CliCommand::Demo(_)
         | CliCommand::Hook(_)
         | CliCommand::Man(_)
-        | CliCommand::Mcp(_)
-        | CliCommand::Serve(_)
-        | CliCommand::Ui(_) => unreachable!("answered above"),
+        | CliCommand::Mcp(_) => unreachable!("answered above"),
+        #[cfg(feature = "web")]
+        CliCommand::Serve(_) | CliCommand::Ui(_) => unreachable!("answered above"),
     }
 }
 

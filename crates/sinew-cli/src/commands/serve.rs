@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use sinew_engine::{Engine, EngineError, LiveEngine};
-use sinew_listener::{HttpServer, PER_SECOND, ServeError, ServerOptions, ServerPart};
+use sinew_listener::{HttpServer, ServerOptions, ServerPart};
 use sinew_mcp::{McpHost, RESERVED_COMMANDS, http};
 use sinew_registry::{ListenerReach, PREFIX, TeamRegistry};
 use sinew_settings::ErrorKind;
 use sinew_web::WebApp;
 use url::Url;
 
+use super::listening::{origin_of, per_second_of, public_url_of, serve_error};
 use super::registry as registry_command;
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
@@ -244,62 +245,4 @@ fn address(text: &str) -> Result<SocketAddr, EngineError> {
         )
         .hint("write a host and a port, such as 127.0.0.1:7411")
     })
-}
-
-/// The address by which others know this machine's server, where one is configured.
-pub(crate) fn public_url_of(engine: &Engine) -> Result<Option<Url>, EngineError> {
-    origin_of(engine, "publicUrl")
-}
-
-fn origin_of(engine: &Engine, key: &str) -> Result<Option<Url>, EngineError> {
-    let configured = engine.config().tree.pointer(&format!("/serve/{key}"));
-    match configured.and_then(|value| value.as_str()) {
-        None | Some("") => Ok(None),
-        Some(text) => public_url(key, text).map(Some),
-    }
-}
-
-/// Requests that one client of another machine may send in a second.
-pub(crate) fn per_second_of(engine: &Engine) -> Result<Option<u32>, EngineError> {
-    let Some(set) = engine.config().tree.pointer("/serve/ratePerSecond") else {
-        return Ok(Some(PER_SECOND));
-    };
-    match set.as_u64().and_then(|set| u32::try_from(set).ok()) {
-        Some(0) => Ok(None),
-        Some(set) => Ok(Some(set)),
-        None => Err(EngineError::new(
-            ErrorKind::Usage,
-            "bad-setting",
-            "serve.ratePerSecond must be a whole number; 0 for any number",
-        )),
-    }
-}
-
-fn public_url(key: &str, text: &str) -> Result<Url, EngineError> {
-    let url = Url::parse(text).ok().filter(|url| {
-        matches!(url.scheme(), "http" | "https")
-            && url.has_host()
-            && url.path() == "/"
-            && url.query().is_none()
-            && url.username().is_empty()
-    });
-    url.ok_or_else(|| {
-        let text = format!("serve.{key} is no origin: {text}");
-        EngineError::new(ErrorKind::Usage, "bad-public-url", text)
-            .hint("write scheme and host alone, such as https://skills.example.org")
-    })
-}
-
-pub(crate) fn serve_error(error: &ServeError) -> EngineError {
-    let message = error.to_string();
-    match error {
-        ServeError::Unguarded { .. } => EngineError::new(ErrorKind::Refused, "unguarded", message)
-            .hint("make one with `sinew registry token create --role admin --name <you>`")
-            .hint("or listen on 127.0.0.1"),
-        ServeError::Bind { .. } => {
-            EngineError::new(ErrorKind::Environment, "cannot-listen", message)
-                .hint("choose another address with --listen")
-        }
-        ServeError::Io(_) => EngineError::new(ErrorKind::Environment, "server-stopped", message),
-    }
 }

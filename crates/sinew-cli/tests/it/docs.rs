@@ -194,7 +194,10 @@ fn run_page(page: &str, overwrite: bool) {
         .env("HOME", real("home"))
         .env("USERPROFILE", real("home"))
         .env("PATH", real("bin"))
-        .env("SINEW_BUNDLED_SKILLS_DIR", repository().join("skills").to_string_lossy())
+        .env(
+            "SINEW_BUNDLED_SKILLS_DIR",
+            repository().join("crates/sinew-engine/skills").to_string_lossy(),
+        )
         .case(&copy)
         .run();
     if overwrite {

@@ -10,7 +10,7 @@ const BUNDLED: [&str; 6] =
 
 #[test]
 fn bundled_skills_pass_without_warnings() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../skills");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sinew-engine/skills");
     for name in BUNDLED {
         let bytes = std::fs::read(folder.join(name).join("SKILL.md")).expect(name);
         let target = ValidationFile { directory: name, file_name: "SKILL.md", bytes: &bytes };
