@@ -30,7 +30,7 @@ use url::Url;
 
 use crate::blocking::blocking;
 use crate::origin_check::{self, HostNames, OriginRule, PeerAddress};
-use crate::rate_limit::{RateLimiter, limit_rate};
+use crate::rate_limit::{ClientRateLimit, limit_rate};
 use crate::request_log::log_request;
 use crate::write_timeout::WriteTimeout;
 
@@ -150,7 +150,7 @@ pub struct HttpServer {
     address: SocketAddr,
     names: Arc<HostNames>,
     origin: String,
-    pace: Option<Arc<RateLimiter>>,
+    pace: Option<Arc<ClientRateLimit>>,
     parts: Vec<ServerPart>,
 }
 
@@ -176,7 +176,7 @@ impl HttpServer {
         };
         let names = Arc::new(HostNames::of(at, public));
         let per_second = options.per_second.filter(|_| !at.ip().is_loopback());
-        let pace = per_second.map(RateLimiter::new);
+        let pace = per_second.map(ClientRateLimit::new);
         Ok(Self { listener, address: at, names, origin, pace, parts: Vec::new() })
     }
 

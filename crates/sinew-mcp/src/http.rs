@@ -15,13 +15,13 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest as _, Sha256};
 use sinew_engine::EngineError;
+use sinew_listener::{MAX_BODY, ServerPart};
 use sinew_settings::ErrorKind;
 use tokio::runtime::Runtime;
 use url::Url;
 
 use super::host::McpHost;
 use super::server::McpServer;
-use sinew_listener::{MAX_BODY, ServerPart};
 
 /// Where the service is mounted.
 pub const PATH: &str = "/mcp";

@@ -13,14 +13,14 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use sinew_listener::{PeerAddress, RateStanding, ServerOrigin};
 
 use super::model::{RegistryAuditEntry, SkillDoc};
-use super::rate_limit::{RateStanding, RateSubject, RequestKind};
+use super::rate_limit::{RateSubject, RequestKind};
 use super::refusal::{RegistryRefusal, header};
 use super::settings::RegistryMode;
 use super::token::{self, TokenInfo, TokenRole};
 use super::{TeamRegistry, audit};
-use sinew_listener::{PeerAddress, ServerOrigin};
 
 /// Whoever sent a request.
 #[derive(Debug, Clone)]

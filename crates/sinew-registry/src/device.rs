@@ -17,6 +17,7 @@ use axum::response::IntoResponse as _;
 use axum::{Extension, Json};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sinew_listener::{PeerAddress, ServerOrigin};
 use sinew_store::{ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp, StoredDocument};
 
 use super::bundle::plain;
@@ -25,7 +26,6 @@ use super::rate_limit::{RateSubject, RequestKind};
 use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
 use super::token::{NewToken, TokenError, TokenRole, TokenStore, hex, random_bytes};
 use super::{TeamRegistry, audit};
-use sinew_listener::{PeerAddress, ServerOrigin};
 
 /// How long a login waits for a yes.
 const WAITS_S: u64 = 15 * 60;

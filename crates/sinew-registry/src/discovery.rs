@@ -7,6 +7,7 @@ use axum::Extension;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
+use sinew_listener::ServerOrigin;
 
 use super::caller::RegistryCaller;
 use super::download::{archive, plain_file};
@@ -15,7 +16,6 @@ use super::lookup::VersionOrTag;
 use super::model::{SkillDoc, StatsDoc};
 use super::refusal::{RefusalFormat, RegistryRefusal, RegistryReply, json_answer};
 use super::{TeamRegistry, names};
-use sinew_listener::ServerOrigin;
 
 /// The form of the current index.
 const SCHEMA: &str = "https://schemas.agentskills.io/discovery/0.2.0/schema.json";

@@ -1,16 +1,14 @@
 //! How many requests somebody may send: fixed windows of a minute, for each kind of request.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use sinew_listener::{RateLimiter, RateStanding};
 
 use super::token::TokenRole;
 
 /// The length of a window.
-const WINDOW_MS: u64 = 60_000;
-/// Callers that are counted at once. Beyond it old windows are dropped; a flood of addresses costs
-/// no more memory than this.
-const MAX_COUNTED: usize = 100_000;
+const WINDOW: Duration = Duration::from_secs(60);
 
 /// What kind of request it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,28 +34,16 @@ pub(crate) enum RateSubject {
     Token(String, TokenRole),
 }
 
-/// Where a caller stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RateStanding {
-    pub(crate) limit: u64,
-    pub(crate) remaining: u64,
-    /// When the window ends, in seconds since 1970.
-    pub(crate) reset_at: u64,
-    /// Seconds until then.
-    pub(crate) reset_in: u64,
-    pub(crate) exceeded: bool,
-}
-
-/// Counts requests.
+/// Counts requests, and knows how many each may be.
 #[derive(Debug)]
 pub(crate) struct RegistryRateLimiter {
     scale: u64,
-    windows: Mutex<HashMap<(RateSubject, RequestKind), (u64, u64)>>,
+    windows: RateLimiter<(RateSubject, RequestKind)>,
 }
 
 impl RegistryRateLimiter {
     pub(crate) fn new(scale: u32) -> Self {
-        Self { scale: u64::from(scale), windows: Mutex::default() }
+        Self { scale: u64::from(scale), windows: RateLimiter::new(WINDOW) }
     }
 
     /// Counts one request.
@@ -69,27 +55,7 @@ impl RegistryRateLimiter {
         };
         let row = LIMITS.iter().find(|(known, _)| *known == kind);
         let limit = row.map_or(0, |(_, limits)| limits[column]) * self.scale;
-        let window = now / WINDOW_MS;
-        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= MAX_COUNTED {
-            windows.retain(|_, (at, _)| *at == window);
-            if windows.len() >= MAX_COUNTED {
-                windows.clear();
-            }
-        }
-        let (at, count) = windows.entry((who, kind)).or_insert((window, 0));
-        if *at != window {
-            (*at, *count) = (window, 0);
-        }
-        *count += 1;
-        let reset_ms = (window + 1) * WINDOW_MS;
-        RateStanding {
-            limit,
-            remaining: limit.saturating_sub(*count),
-            reset_at: reset_ms / 1000,
-            reset_in: (reset_ms - now).div_ceil(1000),
-            exceeded: *count > limit,
-        }
+        self.windows.count((who, kind), limit, now)
     }
 }
 

@@ -7,12 +7,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use axum::{Extension, Form};
 use serde::Deserialize;
+use sinew_listener::ServerOrigin;
 
 use super::frame::{PageError, SignedForm, THEME, theme_of};
 use crate::access::{COOKIE, SESSION_LIVES, session_of};
 use crate::api::Problem;
 use crate::app::WebApp;
-use sinew_listener::ServerOrigin;
 
 #[derive(Debug, Deserialize)]
 pub(super) struct SignInQuery {
