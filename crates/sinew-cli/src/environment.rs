@@ -1,50 +1,21 @@
 //! The one place that looks at the process: its variables, folders, program and clock.
 
 use std::io::Read as _;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use sinew_engine::EngineError;
-use sinew_settings::{Clock, Environment, ErrorKind, platform_name};
-
-#[derive(Debug)]
-struct SystemClock;
-
-impl Clock for SystemClock {
-    fn now_ms(&self) -> u64 {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    }
-}
+use sinew_settings::{Environment, ErrorKind};
 
 /// The machine as this process sees it.
 pub(crate) fn of_process() -> Result<Environment, EngineError> {
-    let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(|| {
+    Environment::of_process().ok_or_else(|| {
         EngineError::new(ErrorKind::Environment, "no-home", "there is no home folder")
             .hint("set HOME to an absolute path")
-    })?;
-    let cwd = std::env::current_dir().unwrap_or_else(|_| home.clone());
-    Ok(Environment {
-        home,
-        cwd,
-        // A variable that is not Unicode cannot be one that sinew reads.
-        vars: std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect(),
-        os: platform_name(std::env::consts::OS).to_owned(),
-        exe: std::env::current_exe().ok().and_then(|exe| canonical(&exe)),
-        clock: Arc::new(SystemClock),
     })
 }
 
 /// A variable that must be known before there is an [`Environment`].
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
-}
-
-fn canonical(path: &std::path::Path) -> Option<PathBuf> {
-    std::fs::canonicalize(path).ok()
 }
 
 /// The time now, as records carry it.

@@ -4,6 +4,34 @@
 //! answers. The engine prints nothing and asks nobody; it gives values, reasons and errors that say
 //! what to do next.
 //!
+//! ```
+//! use sinew_engine::{Engine, EngineOptions, RouteRequest};
+//! use sinew_settings::{Environment, FixedClock};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let skill = folder.path().join("work/skills/pdf-tools");
+//! # std::fs::create_dir_all(&skill)?;
+//! # std::fs::write(
+//! #     skill.join("SKILL.md"),
+//! #     "---\nname: pdf-tools\ndescription: Split, merge and rotate PDF files\n---\n# PDF\n",
+//! # )?;
+//! # let (home, cwd) = (folder.path().to_owned(), folder.path().join("work"));
+//! let machine = Environment {
+//!     home,
+//!     cwd,
+//!     vars: Default::default(),
+//!     os: "linux".to_owned(),
+//!     exe: None,
+//!     clock: std::sync::Arc::new(FixedClock(1_700_000_000_000)),
+//! };
+//! let engine = Engine::open(machine, EngineOptions::default())?;
+//! let answer = engine.route(&RouteRequest::new("use the pdf-tools skill"));
+//! assert_eq!(answer.matches[0].name, "pdf-tools");
+//! let block = engine.prompt(&engine.snapshot().catalog, &Default::default());
+//! assert!(block.text.contains("pdf-tools"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! **Invariant:** the machine arrives in an [`Environment`]; nothing below a surface looks at the
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 

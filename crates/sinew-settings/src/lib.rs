@@ -27,6 +27,8 @@ mod actor;
 mod environment;
 mod error_kind;
 mod nearest;
+#[cfg(feature = "process")]
+mod process;
 mod reason;
 
 pub use actor::Actor;
