@@ -88,7 +88,7 @@ fn main() {
         let start = Instant::now();
         recalled(&world.engine);
         recalls.push(start.elapsed());
-        let market = world.engine.market(&HubOverrides::default()).unwrap();
+        let market = world.engine.hub().market(&HubOverrides::default()).unwrap();
         let start = Instant::now();
         assert_eq!(searched(&market), 10);
         searches.push(start.elapsed());
@@ -112,13 +112,13 @@ fn recall(bencher: Bencher<'_, '_>) {
 #[divan::bench]
 fn bare_search(bencher: Bencher<'_, '_>) {
     let world = &*WORLD;
-    let fresh = || world.engine.market(&HubOverrides::default()).unwrap();
+    let fresh = || world.engine.hub().market(&HubOverrides::default()).unwrap();
     bencher.with_inputs(fresh).bench_values(|market| listings(&market).len());
 }
 
 #[divan::bench]
 fn search(bencher: Bencher<'_, '_>) {
     let world = &*WORLD;
-    let fresh = || world.engine.market(&HubOverrides::default()).unwrap();
+    let fresh = || world.engine.hub().market(&HubOverrides::default()).unwrap();
     bencher.with_inputs(fresh).bench_values(|market| searched(&market));
 }

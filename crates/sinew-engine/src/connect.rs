@@ -28,8 +28,8 @@ impl Engine {
         Connector {
             env: &self.env,
             workspace: self.workspace(),
-            managed_folder: self.managed_folder(),
-            config_path: &self.config_source().path,
+            managed_folder: self.hub().managed_folder(),
+            config_path: &self.settings().config_source().path,
             host: self,
         }
     }
@@ -51,7 +51,7 @@ impl ConnectHost for Engine {
     }
 
     fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError> {
-        let workdir = self.workdir(InstallTarget::Managed);
+        let workdir = self.hub().workdir(InstallTarget::Managed);
         if workdir.skills.join(name).exists() {
             return Ok(());
         }
@@ -59,8 +59,9 @@ impl ConnectHost for Engine {
         ask.name = Some(name.to_owned());
         // It stands beside the very skill that it is a copy of.
         ask.accepted.insert(InstallRisk::Shadows);
-        let hub = self.hub(&HubOverrides::default())?;
-        self.install_skill(&hub, &ask, &workdir, &mut ImportApprover, &mut |_, _| {})
+        let hub = self.hub().open(&HubOverrides::default())?;
+        self.hub()
+            .install(&hub, &ask, &workdir, &mut ImportApprover, &mut |_, _| {})
             .map_err(EngineError::from)?;
         Ok(())
     }

@@ -29,14 +29,14 @@ impl Engine {
         SkillDetails {
             entry,
             shadowed: catalog.shadowed_by(entry),
-            env: self.env_states(entry),
+            env: self.exec().env_states(entry),
             prompt_chars: self.prompt_costs(catalog).get(entry.name.as_str()).copied(),
         }
     }
 
     /// What each skill costs that the model sees, by name, in UTF-16 code units.
     pub fn prompt_costs<'a>(&self, catalog: &'a Catalog) -> BTreeMap<&'a str, usize> {
-        let block = self.prompt(catalog, &PromptOptions::default());
+        let block = self.skills().prompt(catalog, &PromptOptions::default());
         let visible: Vec<&CatalogEntry> =
             catalog.unshadowed().filter(|entry| entry.model_visible).collect();
         let shown = block.shown.iter().filter_map(|&at| visible.get(at));

@@ -18,9 +18,9 @@ use sinew_store::Store;
 use crate::catalog_cache::CatalogCache;
 use crate::cortex::CortexState;
 use crate::hub::LockTrust;
+use crate::quality::ScanFiles;
 use crate::routing::RouterPool;
-use crate::scan::ScanFiles;
-use crate::{ConfigImport, ConfigSource, EngineError, bundled, settings};
+use crate::{ConfigSource, EngineError, bundled, settings};
 
 /// What a surface may say about how it wants to look at skills.
 #[derive(Debug, Clone, Default)]
@@ -54,9 +54,9 @@ pub struct Engine {
     pub(crate) places: CallerFolders,
     pub(crate) agent: Option<String>,
     pub(crate) options: EngineOptions,
-    config_source: ConfigSource,
+    pub(crate) config_source: ConfigSource,
     /// Trouble that was met before the first look at the roots.
-    opening: Vec<Reason>,
+    pub(crate) opening: Vec<Reason>,
     live: Arc<LiveCatalog>,
     kept: Option<CatalogCache>,
     pub(crate) scan_files: ScanFiles,
@@ -197,7 +197,7 @@ impl Engine {
     }
 
     /// Forgets what was read below a folder, before a look that must not trust it.
-    pub fn forget_below(&self, folder: &Path) {
+    pub(crate) fn forget_below(&self, folder: &Path) {
         self.live.forget_below(folder);
     }
 
@@ -214,11 +214,6 @@ impl Engine {
             scan: Some(&self.scan_gate),
             vouch: Some(trust),
         }
-    }
-
-    /// Everything worth knowing that belongs to no single skill: configuration first.
-    pub fn issues(&self, catalog: &Catalog) -> Vec<Reason> {
-        self.opening.iter().chain(&catalog.issues).cloned().collect()
     }
 
     /// The skill that `wanted` names.
@@ -252,15 +247,6 @@ impl Engine {
         &self.places.workspace
     }
 
-    /// Where installed skills live in this profile.
-    pub fn managed_folder(&self) -> PathBuf {
-        match self.profile.name {
-            "openclaw" => self.env.openclaw_state().0.join("skills"),
-            "openpocket" => self.env.openpocket_home().join("skills"),
-            _ => self.env.sinew_home().join("skills"),
-        }
-    }
-
     /// The agent whose list applies.
     pub fn agent(&self) -> Option<&str> {
         self.agent.as_deref()
@@ -271,22 +257,9 @@ impl Engine {
         &self.config
     }
 
-    /// Where the configuration was read from.
-    pub fn config_source(&self) -> &ConfigSource {
-        &self.config_source
-    }
-
     /// The machine.
     pub fn environment(&self) -> &Environment {
         &self.env
-    }
-
-    /// Copies the sections that both programs share from OpenClaw's configuration into sinew's;
-    /// without `write`, only says what it would do.
-    pub fn import_openclaw_config(&self, write: bool) -> Result<ConfigImport, EngineError> {
-        let to = self.env.var_path("SINEW_CONFIG");
-        let to = to.unwrap_or_else(|| self.env.sinew_home().join("config.json5"));
-        settings::import_openclaw(&self.env, to, write)
     }
 }
 

@@ -154,7 +154,7 @@ impl Engine {
             why.step("scan", ExplanationMark::Note, said);
         }
         if entry.state == EntryState::Ready
-            && let Err(not) = self.serve(entry, &DigestCache::default())
+            && let Err(not) = self.skills().serve(entry, &DigestCache::default())
         {
             let said = format!("not_servable: {} ({})", not.as_str(), not.sentence());
             why.step("served", ExplanationMark::Note, said);
@@ -222,7 +222,7 @@ impl Engine {
         if !entry.model_visible {
             return;
         }
-        let block = self.prompt(catalog, options);
+        let block = self.skills().prompt(catalog, options);
         let mut mine = block
             .reasons
             .iter()

@@ -35,54 +35,32 @@
 //! **Invariant:** the machine arrives in an [`Environment`]; nothing below a surface looks at the
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
-mod access_token;
 pub mod acquire;
-mod activity;
-mod agent_view;
 pub mod approval;
-mod arguments;
 mod bundled;
 mod catalog_cache;
-mod check;
-mod config_view;
 pub mod connect;
 mod cortex;
-mod deps;
 mod details;
-mod dispatch;
-mod doctor;
 mod engine;
 mod error;
 mod exec;
 mod explain;
-mod files;
 pub mod hook;
 pub mod hub;
-mod install;
-mod learn;
 mod live_engine;
 pub mod model;
-mod openpocket;
-mod prompt;
-mod requirement_checks;
+mod quality;
 mod routing;
-mod scan;
-mod served_skills;
 mod settings;
-mod skill_settings;
+mod skills;
+mod status;
 mod store;
-mod validate;
+mod traces;
 mod watch;
 mod workshop;
 
-pub use activity::{ActivityEntry, ActivityFilter};
-pub use agent_view::{
-    AgentScanVerdict, FindingCounts, ScanExtent, ScanSubject, SkillReading, SkillSummary,
-    SkillTrust,
-};
-pub use arguments::{FilledText, SkillArgument, declared_arguments, fill_in};
-pub use check::{CheckReport, CheckSummary, SkillShortfall, UnlistedSkill};
-pub use config_view::{ConfigValueView, ConfigView};
+pub use approval::ApprovalsHandle;
 pub use connect::{
     ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,
 };
@@ -91,37 +69,41 @@ pub use cortex::{
     OutcomeEffect, ProbedLesson, PruneReport, RebuildReport, ReflexChange, RegionRow, ReportedRun,
     TaskRecall, WhyAnswer,
 };
-pub use deps::{DepsReport, OffPathProgram};
 pub use details::SkillDetails;
-pub use doctor::{DoctorProbe, DoctorReport, ProbeHealth};
 pub use engine::{Engine, EngineOptions};
 pub use error::EngineError;
-pub use exec::{ExecReport, ExecRequest};
-pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
-pub use files::{MAX_READ_BYTES, SkillFile};
-pub use install::{
-    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, InstallStep,
+pub use exec::{
+    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, DepsReport,
+    ExecHandle, ExecReport, ExecRequest, InstallStep, OffPathProgram,
 };
-pub use learn::{LearnReport, LearnSource, LearnedFile, UnreadFile};
+pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
+pub use hub::HubHandle;
 pub use live_engine::{LiveEngine, LiveView};
-pub use openpocket::{CopyReport, MigrationReport};
-pub use prompt::PromptOptions;
-pub use requirement_checks::{RequirementCheck, variable_origin};
+pub use quality::{
+    CheckReport, CheckSummary, FixedFile, QualityHandle, ScanAcceptance, ScannedTarget,
+    SkillShortfall, UnlistedSkill, ValidatedFile, ValidationReport, ValidationTarget,
+};
 pub use routing::{
     AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelChoice,
     ModelComparison, NamedSkill, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
     RouteRequest, Routing, SavedCase, UnavailableSkill, VectorProgress,
 };
-pub use scan::{ScanAcceptance, ScannedTarget};
-pub use served_skills::{
-    DigestCache, MAX_SERVED_BYTES, MAX_SERVED_FILES, ServedFile, ServedSkill, SkillFileDigest,
-    UnservedReason,
+pub use settings::{
+    ConfigImport, ConfigSource, ConfigValueView, ConfigView, SettingsHandle, SkillSettingsPatch,
 };
-pub use settings::{ConfigImport, ConfigSource};
-pub use skill_settings::SkillSettingsPatch;
-pub use validate::{FixedFile, ValidatedFile, ValidationReport, ValidationTarget};
-
+pub use skills::{
+    AgentScanVerdict, CopyReport, DigestCache, FilledText, FindingCounts, MAX_READ_BYTES,
+    MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport, PromptOptions, RequirementCheck,
+    ScanExtent, ScanSubject, ServedFile, ServedSkill, SkillArgument, SkillFile, SkillFileDigest,
+    SkillReading, SkillSummary, SkillTrust, SkillsHandle, UnservedReason, declared_arguments,
+    fill_in, variable_origin,
+};
+pub use status::{
+    ActivityEntry, ActivityFilter, DoctorProbe, DoctorReport, ProbeHealth, StatusHandle,
+};
+pub use traces::{LearnReport, LearnSource, LearnedFile, TracesHandle, UnreadFile};
 pub use watch::WatchEvent;
 pub use workshop::{
     CaptureAnswer, CaptureOptions, QueuedReview, TurnReport, WorkshopDiagnosis as WorkshopFinding,
+    WorkshopHandle,
 };

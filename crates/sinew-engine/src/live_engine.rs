@@ -195,7 +195,7 @@ fn tell(live: &Weak<LiveEngine>, event: &WatchEvent) -> ControlFlow<()> {
 }
 
 fn stamp(engine: &Engine) -> Option<ConfigStamp> {
-    let metadata = fs::metadata(&engine.config_source().path).ok()?;
+    let metadata = fs::metadata(&engine.settings().config_source().path).ok()?;
     Some((metadata.modified().ok()?, metadata.len()))
 }
 

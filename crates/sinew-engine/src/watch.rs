@@ -180,7 +180,7 @@ impl CatalogFollower {
 fn start(engine: &Engine, snapshot: &Snapshot) -> Result<CatalogWatch, Reason> {
     let debounce = Duration::from_millis(engine.config.load.debounce_ms);
     let mut watch = CatalogWatch::start(debounce)?;
-    watch.add_file(engine.config_source().path.clone());
+    watch.add_file(engine.settings().config_source().path.clone());
     watch.follow(&snapshot.catalog)?;
     Ok(watch)
 }

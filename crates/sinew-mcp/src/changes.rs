@@ -97,7 +97,7 @@ impl McpHost {
 
     /// Tells clients when the tools differ: the workshop was switched on or off.
     fn note_tools(&self, engine: &Engine) {
-        let is_on = engine.workshop_settings().0.is_on();
+        let is_on = engine.workshop().settings().0.is_on();
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.workshop.replace(is_on).is_some_and(|before| before != is_on) {
             let _ = self.notices.send(ChangeNotice::Tools);

@@ -34,7 +34,7 @@ fn proposals(look: &LiveView) -> Vec<String> {
     if !workshop_is_on(look) {
         return Vec::new();
     }
-    let known = look.engine.proposals().unwrap_or_default();
+    let known = look.engine.workshop().proposals().unwrap_or_default();
     known.into_iter().map(|proposal| proposal.id).collect()
 }
 

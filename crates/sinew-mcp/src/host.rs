@@ -70,7 +70,7 @@ impl McpHost {
 
 /// Whether agents may use the workshop now.
 pub(super) fn workshop_is_on(view: &LiveView) -> bool {
-    view.engine.workshop_settings().0.is_on()
+    view.engine.workshop().settings().0.is_on()
 }
 
 /// The engine's error in the words of the protocol, for what is no tool's answer.

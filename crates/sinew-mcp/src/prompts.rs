@@ -106,7 +106,7 @@ fn body(
     }
     let entry = entry_of(catalog, spec);
     let entry = entry.ok_or_else(|| ErrorData::invalid_params("the skill is gone", None))?;
-    look.engine.check_usable(entry, &caller.actor()).map_err(|error| refused(&error))?;
+    look.engine.skills().check_usable(entry, &caller.actor()).map_err(|error| refused(&error))?;
     let names = declared_arguments(entry);
     // Named arguments in the order of their declaration are what a person would have typed.
     let typed = match arguments.get("args") {
@@ -125,7 +125,7 @@ fn body(
             one_line(&dispatch.tool)
         ));
     }
-    let location = look.engine.read_skill(catalog, &entry.name, None, &caller.actor());
+    let location = look.engine.skills().read(catalog, &entry.name, None, &caller.actor());
     let read = location.map_err(|error| refused(&error))?;
     let text = read.text.unwrap_or_default();
     let body = sinew_skill::split_front_matter(&text).map_or(text.as_str(), |fenced| fenced.body);
@@ -176,7 +176,8 @@ fn found(
 fn review_next(look: &LiveView, caller: &McpCaller) -> Result<GetPromptResult, ErrorData> {
     let pending = look
         .engine
-        .workshop(|workshop| workshop.list("pending"))
+        .workshop()
+        .with(|workshop| workshop.list("pending"))
         .map_err(|error| refused(&error))?;
     let text = match pending.iter().min_by_key(|proposal| proposal.created_at) {
         None => "No proposal waits in the workshop.".to_owned(),

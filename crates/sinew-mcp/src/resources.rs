@@ -46,7 +46,7 @@ pub(super) fn list(
         Resource::new(*uri, *name).with_description(*description).with_mime_type(*mime)
     });
     let served = look.snapshot.catalog.unshadowed().filter_map(|entry| {
-        let uri = look.engine.skill_uri(entry)?;
+        let uri = look.engine.skills().skill_uri(entry)?;
         let resource =
             Resource::new(uri, visible_text(&entry.name)).with_mime_type("text/markdown");
         let resource = resource.with_description(visible_text(&entry.description));
@@ -83,8 +83,8 @@ pub(super) fn read(
 
 fn contents(look: &LiveView, caller: &McpCaller, uri: &str) -> Result<ResourceContents, ErrorData> {
     let catalog = &look.snapshot.catalog;
-    if let Some((entry, file)) = look.engine.served_at(catalog, uri) {
-        let bytes = look.engine.read_served(entry, &file).map_err(|_| unknown(uri))?;
+    if let Some((entry, file)) = look.engine.skills().served_at(catalog, uri) {
+        let bytes = look.engine.skills().read_served(entry, &file).map_err(|_| unknown(uri))?;
         return Ok(match String::from_utf8(bytes) {
             Ok(text) => ResourceContents::text(text, uri).with_mime_type(mime_type(&file)),
             Err(error) => ResourceContents::blob(STANDARD.encode(error.as_bytes()), uri)
@@ -98,14 +98,15 @@ fn contents(look: &LiveView, caller: &McpCaller, uri: &str) -> Result<ResourceCo
     };
     match uri {
         PROMPT => {
-            let block = look.engine.prompt(catalog, &PromptOptions::default());
+            let block = look.engine.skills().prompt(catalog, &PromptOptions::default());
             Ok(ResourceContents::text(block.text, uri))
         }
         CATALOG => {
             let actor = caller.actor();
             let each = catalog.entries.iter();
-            let skills: Vec<_> = each.map(|entry| look.engine.summary(entry, &actor)).collect();
-            let counts = look.engine.state_counts(catalog);
+            let skills: Vec<_> =
+                each.map(|entry| look.engine.skills().summary(entry, &actor)).collect();
+            let counts = look.engine.skills().state_counts(catalog);
             let version = look.snapshot.version;
             Ok(json(&json!({"version": version, "counts": counts, "skills": skills})))
         }
@@ -125,7 +126,7 @@ fn templated(look: &LiveView, caller: &McpCaller, uri: &str) -> Option<Value> {
     if let Some(skill) = uri.strip_prefix(EXPLAIN) {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, skill).ok()?;
-        let entry = look.engine.entry_visible_to(entry, &caller.actor());
+        let entry = look.engine.skills().entry_visible_to(entry, &caller.actor());
         return Some(json!(look.engine.explain(catalog, &entry, &PromptOptions::default())));
     }
     let id = uri.strip_prefix(PROPOSAL)?;
@@ -139,8 +140,9 @@ pub(super) fn proposal(
     id: &str,
 ) -> Result<Value, EngineError> {
     let by = WorkshopCaller { by: caller.actor(), agent_id: None, session_id: None };
-    let mut record = look.engine.workshop_tool(&json!({"action": "inspect", "id": id}), &by)?.value;
-    let preview = look.engine.workshop(|workshop| workshop.preview(id))?;
+    let mut record =
+        look.engine.workshop().tool(&json!({"action": "inspect", "id": id}), &by)?.value;
+    let preview = look.engine.workshop().with(|workshop| workshop.preview(id))?;
     record["diff"] = json!(preview.diff());
     Ok(record)
 }

@@ -77,10 +77,12 @@ pub(super) fn answer(
 fn list(look: &LiveView, cursor: Option<&str>) -> Result<Value, ErrorData> {
     let catalog = &look.snapshot.catalog;
     let from = cursor_offset(cursor, look)?;
-    let candidates: Vec<_> =
-        catalog.unshadowed().filter(|entry| look.engine.skill_uri(entry).is_some()).collect();
+    let candidates: Vec<_> = catalog
+        .unshadowed()
+        .filter(|entry| look.engine.skills().skill_uri(entry).is_some())
+        .collect();
     let page = candidates.iter().skip(from).take(PAGE);
-    let served = page.filter_map(|entry| look.engine.serve(entry, look.digests()).ok());
+    let served = page.filter_map(|entry| look.engine.skills().serve(entry, look.digests()).ok());
     let mut result = json!({"skills": served.map(|skill| record(&skill)).collect::<Vec<_>>()});
     if from + PAGE < candidates.len() {
         result["nextCursor"] = json!(cursor_of(look, from + PAGE));
@@ -89,9 +91,9 @@ fn list(look: &LiveView, cursor: Option<&str>) -> Result<Value, ErrorData> {
 }
 
 fn get(look: &LiveView, uri: &str) -> Result<Value, ErrorData> {
-    let found = look.engine.served_at(&look.snapshot.catalog, uri);
+    let found = look.engine.skills().served_at(&look.snapshot.catalog, uri);
     let entry = found.filter(|(_, below)| below == SKILL_FILE).map(|(entry, _)| entry);
-    let served = entry.and_then(|entry| look.engine.serve(entry, look.digests()).ok());
+    let served = entry.and_then(|entry| look.engine.skills().serve(entry, look.digests()).ok());
     let skill = served.ok_or_else(|| unserved("no skill is served at this address", uri))?;
     Ok(json!({"skill": record(&skill)}))
 }
@@ -99,8 +101,9 @@ fn get(look: &LiveView, uri: &str) -> Result<Value, ErrorData> {
 /// The direct children of a folder.
 fn folder(look: &LiveView, uri: &str, cursor: Option<&str>) -> Result<Value, ErrorData> {
     let refuse = || unserved("this is no folder of a served skill", uri);
-    let (entry, below) = look.engine.served_at(&look.snapshot.catalog, uri).ok_or_else(refuse)?;
-    let skill = look.engine.serve(entry, look.digests()).map_err(|_| refuse())?;
+    let (entry, below) =
+        look.engine.skills().served_at(&look.snapshot.catalog, uri).ok_or_else(refuse)?;
+    let skill = look.engine.skills().serve(entry, look.digests()).map_err(|_| refuse())?;
     let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
     let (mut folders, mut children) = (BTreeSet::new(), Vec::new());
     for (path, file) in &skill.files {

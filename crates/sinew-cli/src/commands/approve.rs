@@ -50,13 +50,13 @@ struct ApprovalListing {
 
 pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let Some(id) = &args.id else {
-        let waiting = engine.approvals(true)?;
+        let waiting = engine.approvals().list(true)?;
         if args.list || out.is_json() || !out.at_terminal() || waiting.is_empty() {
             return list(waiting, engine, out);
         }
         return go_through(&waiting, engine, out);
     };
-    let approval = engine.approval(id)?;
+    let approval = engine.approvals().get(id)?;
     if !out.at_terminal() {
         return Err(EngineError::new(
             ErrorKind::Refused,
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
             ApprovalResponse::Yes(ConsentScope::Listed)
         };
         let decided = engine
-            .decide_approval(id, &ApprovalDecision::at_terminal(said, terminal_person(engine)))?;
+            .approvals()
+            .decide(id, &ApprovalDecision::at_terminal(said, terminal_person(engine)))?;
         if approval.is_remembered() && !decided.is_remembered() {
             out.note("it is not remembered any more");
         }
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
         ApproveChoice::Said(said) => {
             let decision = ApprovalDecision::at_terminal(said, terminal_person(engine));
             let decision = ApprovalDecision { remember: args.remember, ..decision };
-            print_decision(&engine.decide_approval(id, &decision)?, out)
+            print_decision(&engine.approvals().decide(id, &decision)?, out)
         }
         ApproveChoice::Later | ApproveChoice::Quit => {
             out.note("nothing was decided");
@@ -113,7 +114,7 @@ pub(crate) fn current_actor(engine: &Engine, out: &Printer) -> Actor {
 
 fn list(approvals: Vec<Approval>, engine: &Engine, out: &mut Printer) -> CommandResult {
     let width = out.width();
-    let mut remembered = engine.approvals(false)?;
+    let mut remembered = engine.approvals().list(false)?;
     remembered.retain(Approval::is_remembered);
     let listing = ApprovalListing { approvals, remembered };
     out.data(&listing, |text| {
@@ -156,7 +157,7 @@ fn go_through(waiting: &[Approval], engine: &Engine, out: &mut Printer) -> Comma
             ApproveChoice::Quit => break,
         };
         let decision = ApprovalDecision::at_terminal(said, terminal_person(engine));
-        match engine.decide_approval(&approval.id, &decision) {
+        match engine.approvals().decide(&approval.id, &decision) {
             Ok(approval) => {
                 decided += 1;
                 print_decision(&approval, out)?;

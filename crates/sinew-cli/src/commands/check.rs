@@ -17,7 +17,7 @@ pub(crate) struct CheckArgs {}
 
 pub(crate) fn run(_args: &CheckArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let report = engine.check(&snapshot.catalog);
+    let report = engine.quality().check(&snapshot.catalog);
     super::tell_issues(engine, &snapshot.catalog, out);
     out.data(&report, |text| write_check(text, &report))?;
     Ok(Exit::Done)

@@ -83,7 +83,7 @@ fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
 
 fn resolve(message: &str, tools: &[String], engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let resolution = engine.resolve_command(&snapshot.catalog, message, tools)?;
+    let resolution = engine.skills().resolve_command(&snapshot.catalog, message, tools)?;
     if out.is_json() {
         // Arguments reach a tool as they were typed, control characters too.
         out.exact_json(&resolution)?;

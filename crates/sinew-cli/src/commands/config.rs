@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
     match &args.action {
         ConfigCommand::Show => show(engine, out),
         ConfigCommand::Path => {
-            let source = engine.config_source();
+            let source = engine.settings().config_source();
             out.data(source, |text| writeln!(text, "{}", source.path.display()))?;
             if !source.exists {
                 out.note("the file does not exist; every default holds");
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
             Ok(Exit::Done)
         }
         ConfigCommand::Import { dry_run, .. } => {
-            let import = engine.import_openclaw_config(!dry_run)?;
+            let import = engine.settings().import_openclaw_config(!dry_run)?;
             out.data(&import, |text| {
                 if *dry_run {
                     return writeln!(text, "{:#}", import.config);
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
 }
 
 fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
-    let shown = engine.config_view();
+    let shown = engine.settings().config_view();
     for reason in shown.issues.iter().filter(|reason| reason.severity > ReasonSeverity::Info) {
         if !out.is_json() {
             out.reason(reason);

@@ -92,7 +92,7 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
         return Ok(Exit::Done);
     }
     let Some(skill) = &args.skill else {
-        let listing = DepsListing { skills: engine.all_deps(catalog) };
+        let listing = DepsListing { skills: engine.exec().all_deps(catalog) };
         out.data(&listing, |text| {
             if listing.skills.is_empty() {
                 return writeln!(text, "every skill has what it needs");
@@ -103,13 +103,13 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
     };
     let entry = engine.find(catalog, skill)?;
     if !args.install {
-        let report = engine.deps(entry);
+        let report = engine.exec().deps(entry);
         out.data(&report, |text| write_report(text, &report, args.all))?;
         return Ok(if report.missing.is_empty() { Exit::Done } else { Exit::No });
     }
     let request = DepsInstallRequest { option: args.option.clone(), timeout: args.timeout };
     if args.dry_run {
-        let options = engine.chosen_options(entry, &request)?;
+        let options = engine.exec().chosen_options(entry, &request)?;
         let plan = DepsDryRun { skill: &entry.name, dry_run: true, options };
         out.data(&plan, |text| {
             plan.options.iter().try_for_each(|option| writeln!(text, "{}", shown(&option.argv)))
@@ -119,7 +119,7 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
     let control = ProcessControl::default();
     signals::forward(&control);
     let mut person = DepsTerminalApprover { args, out, bar: None };
-    let done = engine.install_deps(catalog, entry, &request, &mut person, &control)?;
+    let done = engine.exec().install_deps(catalog, entry, &request, &mut person, &control)?;
     if let Some(bar) = person.bar.take() {
         bar.finish();
     }

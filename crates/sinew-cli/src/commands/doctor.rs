@@ -17,7 +17,7 @@ pub(crate) struct DoctorArgs {}
 
 pub(crate) fn run(_args: &DoctorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let diagnosis = engine.doctor(&snapshot.catalog);
+    let diagnosis = engine.status().doctor(&snapshot.catalog);
     out.data(&diagnosis, |text| write_diagnosis(text, &diagnosis))?;
     Ok(Exit::Done)
 }

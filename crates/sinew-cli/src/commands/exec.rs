@@ -53,7 +53,7 @@ const TIMED_OUT: u8 = 124;
 pub(crate) fn run(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     thread::scope(|scope| {
         // Opened beside the catalog and the command, the memory adds little to either's time.
-        scope.spawn(|| engine.prepare_cortex());
+        scope.spawn(|| engine.exec().prepare_cortex());
         execute(args, engine, out)
     })
 }
@@ -81,7 +81,7 @@ fn execute(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult
             out.pass_error(bytes);
         }
     };
-    let report = engine.exec(&snapshot.catalog, entry, request, &control, &mut pass)?;
+    let report = engine.exec().run(&snapshot.catalog, entry, request, &control, &mut pass)?;
     if out.is_json() {
         out.json_note(&report)?;
     } else {

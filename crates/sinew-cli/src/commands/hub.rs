@@ -31,7 +31,7 @@ pub(crate) struct HubArgs {
 
 impl HubArgs {
     pub(crate) fn open(&self, engine: &Engine) -> Result<Hub, EngineError> {
-        engine.hub(&HubOverrides { registry: self.registry.clone(), offline: self.offline })
+        engine.hub().open(&HubOverrides { registry: self.registry.clone(), offline: self.offline })
     }
 }
 
@@ -95,10 +95,12 @@ impl InstallApprover for TerminalApprover<'_> {
         if !self.out.can_ask() {
             // An answer to exactly these files counts; without one, the question waits for a person.
             let asking = Actor::Agent { name: "sinew install".to_owned() };
-            return self.engine.answer_from_approvals(proposal, &asking).unwrap_or_else(|error| {
-                self.out.warn(&format!("the question was not kept: {}", error.message));
-                InstallDecision::Nobody { id: None }
-            });
+            return self.engine.hub().answer_from_approvals(proposal, &asking).unwrap_or_else(
+                |error| {
+                    self.out.warn(&format!("the question was not kept: {}", error.message));
+                    InstallDecision::Nobody { id: None }
+                },
+            );
         }
         let mut text = String::new();
         // Writing to a text cannot fail.

@@ -148,7 +148,7 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
         return link(args, &references, engine, out);
     }
     let hub = args.hub.open(engine)?;
-    let workdir = engine.workdir(args.place.place());
+    let workdir = engine.hub().workdir(args.place.place());
     let mut records = Vec::new();
     for (text, reference) in args.references.iter().zip(references) {
         if matches!(reference, SkillReference::GitHub(_)) && !text.contains(':') {
@@ -211,9 +211,9 @@ fn one(
     let mut progress = download_progress(out);
     let mut asked = TerminalApprover { yes: args.yes, engine, out };
     if !args.dry_run {
-        return engine.install_skill(hub, ask, workdir, &mut asked, &mut progress);
+        return engine.hub().install(hub, ask, workdir, &mut asked, &mut progress);
     }
-    let prepared = engine.prepare_skill(hub, ask, workdir, &mut asked, &mut progress)?;
+    let prepared = engine.hub().prepare(hub, ask, workdir, &mut asked, &mut progress)?;
     let proposal = &prepared.proposal;
     DryRunApprover(asked.out).approve(proposal);
     Ok(InstallReceipt {

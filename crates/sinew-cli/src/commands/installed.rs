@@ -26,7 +26,7 @@ struct InstalledListing {
 
 pub(crate) fn run(_args: &InstalledArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = HubArgs { registry: None, offline: true }.open(engine)?;
-    let rows = |place| hub.installed(&engine.workdir(place)).map_err(EngineError::from);
+    let rows = |place| hub.installed(&engine.hub().workdir(place)).map_err(EngineError::from);
     let listing = InstalledListing {
         workspace: rows(InstallTarget::Workspace)?,
         managed: rows(InstallTarget::Managed)?,

@@ -108,14 +108,14 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
     let agent = args.agent()?;
     let from = args.from(agent, engine)?;
     let bar = out.bytes("reading");
-    let report = engine.learn(&from, agent, &|done, of| {
+    let report = engine.traces().learn(&from, agent, &|done, of| {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
         bar.set_of(size(done), size(of));
     });
     bar.finish();
     let mut report = report?;
     if args.rewrite {
-        engine.rewrite_drafts(&mut report)?;
+        engine.traces().rewrite_drafts(&mut report)?;
         if !report.more.is_empty() {
             out.note("drafts of runs that are only counted keep their own words");
         }

@@ -51,12 +51,12 @@ pub(crate) fn run(
         .filter(|entry| !args.eligible || entry.eligible)
         .collect();
     super::tell_issues(engine, catalog, out);
-    let managed = engine.managed_folder();
+    let managed = engine.hub().managed_folder();
     let listing = SkillListing {
         workspace_dir: engine.workspace(),
         managed_skills_dir: &managed,
         skills,
-        issues: engine.issues(catalog),
+        issues: engine.status().issues(catalog),
     };
     let ready = listing.skills.iter().filter(|entry| entry.state == EntryState::Ready).count();
     let heading = format!("{ready} of {} skills are ready", listing.skills.len());

@@ -43,7 +43,7 @@ fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(
     let public_url = listening::public_url_of(&engine)?;
     let alone = listen.ip().is_loopback() && public_url.is_none();
     let token = match engine.config().mcp.require_token || !alone {
-        true => Some(engine.access_token()?),
+        true => Some(engine.settings().access_token()?),
         false => None,
     };
     let per_second = listening::per_second_of(&engine)?;

@@ -156,7 +156,7 @@ fn tell_issues(engine: &Engine, catalog: &Catalog, out: &mut Printer) {
     if out.is_json() {
         return;
     }
-    for reason in engine.issues(catalog) {
+    for reason in engine.status().issues(catalog) {
         if reason.severity > ReasonSeverity::Info {
             out.reason(&reason);
         }

@@ -44,10 +44,11 @@ struct PinReport {
 pub(crate) fn run(args: &PinArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = HubArgs { registry: None, offline: true }.open(engine)?;
     let pin = (!args.remove).then(|| args.reason.clone());
-    let workdir = engine.workdir(args.place.place());
+    let workdir = engine.hub().workdir(args.place.place());
     let actor = super::approve::current_actor(engine, out);
     let (key, entry) = engine
-        .pin_skill(&hub, &args.reference, pin, &workdir, &actor)
+        .hub()
+        .pin(&hub, &args.reference, pin, &workdir, &actor)
         .map_err(EngineError::from)?;
     let pinned =
         PinReport { key, version: entry.version, pinned: entry.pinned, reason: entry.pin_reason };

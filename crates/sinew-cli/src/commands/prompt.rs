@@ -81,7 +81,7 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
         context_tokens: args.context_tokens,
         ..fitting
     };
-    let block = engine.prompt(&snapshot.catalog, &options);
+    let block = engine.skills().prompt(&snapshot.catalog, &options);
     super::tell_issues(engine, &snapshot.catalog, out);
     let answer = PromptAnswer {
         prompt: &block.text,

@@ -24,7 +24,7 @@ pub(crate) struct ReadArgs {
 
 pub(crate) fn run(args: &ReadArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let file = engine.read_file(&snapshot.catalog, &args.skill, args.file.as_deref())?;
+    let file = engine.skills().read_file(&snapshot.catalog, &args.skill, args.file.as_deref())?;
     let for_terminal = out.width() != usize::MAX;
     if !for_terminal && !out.is_json() {
         out.raw(&file.text)?;

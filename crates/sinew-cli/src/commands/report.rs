@@ -95,9 +95,10 @@ pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> Comm
     let origin = if out.can_ask() { OutcomeReporter::User } else { OutcomeReporter::Agent };
     if let Some(run) = &args.run {
         // The run goes on from here: to a question, to the next one, or to putting the skill back.
-        let market = engine.market(&HubOverrides::default())?;
+        let market = engine.hub().market(&HubOverrides::default())?;
         let mut host = TerminalHost::reporting(engine, out);
-        let standing = engine.acquisition(&market).report(run, finish(args, origin), &mut host)?;
+        let standing =
+            engine.hub().acquisition(&market).report(run, finish(args, origin), &mut host)?;
         cortex::print_notices(&cortex, out);
         let stepped = AcquireStep { run: standing.run, effects: Vec::new() };
         return show_run(&cortex, &stepped, out);

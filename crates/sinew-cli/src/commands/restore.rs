@@ -35,7 +35,7 @@ pub(crate) struct RestoreArgs {
 
 pub(crate) fn run(args: &RestoreArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = args.hub.open(engine)?;
-    let workdir = engine.workdir(args.place.place());
+    let workdir = engine.hub().workdir(args.place.place());
     if args.import {
         let imported = hub.import(&workdir).map_err(EngineError::from)?;
         let records: Vec<HubRecord> = imported.iter().map(HubRecord::restored).collect();
@@ -45,7 +45,8 @@ pub(crate) fn run(args: &RestoreArgs, engine: &Engine, out: &mut Printer) -> Com
     let mut progress = download_progress(out);
     let mut asked = TerminalApprover { yes: args.yes, engine, out };
     let restored = engine
-        .restore_skills(
+        .hub()
+        .restore(
             &hub,
             strictness,
             &terminal_person(engine).to_string(),

@@ -82,11 +82,11 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
     let scanned: Vec<ScannedTarget> = if args.all {
         let total = catalog.unshadowed().count();
         let bar = out.progress("scanning", total);
-        let scanned = engine.scan_all(catalog, |done| bar.set(done))?;
+        let scanned = engine.quality().scan_all(catalog, |done| bar.set(done))?;
         bar.finish();
         scanned
     } else {
-        let each = args.targets.iter().map(|target| engine.scan(catalog, target));
+        let each = args.targets.iter().map(|target| engine.quality().scan(catalog, target));
         each.collect::<Result<_, EngineError>>()?
     };
     if args.accept.is_some() || args.allow_binaries {
@@ -94,7 +94,7 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
     }
     let verdict = scanned.iter().map(|scanned| scanned.verdict).max().unwrap_or(Verdict::Allow);
     if args.sarif {
-        let rules = engine.scan_rules();
+        let rules = engine.quality().scan_rules();
         for scanned in &scanned {
             let sarif = to_sarif(&scanned.report, &rules);
             out.text(&format!("{sarif:#}\n"))?;
@@ -167,7 +167,7 @@ fn write_scan(text: &mut String, scanned: &ScannedTarget, rule: Option<&str>) ->
 }
 
 fn rules(engine: &Engine, out: &mut Printer) -> CommandResult {
-    let rules = engine.scan_rules();
+    let rules = engine.quality().scan_rules();
     let width = out.width();
     out.data(&rules, |text| {
         let columns = vec![
@@ -221,7 +221,12 @@ fn accept(
             digest: args.digest.clone().unwrap_or_default(),
             reason: args.reason.clone().unwrap_or_default(),
         };
-        engine.accept_finding(scanned, &acceptance, &actor, &crate::environment::now_rfc3339())?;
+        engine.quality().accept_finding(
+            scanned,
+            &acceptance,
+            &actor,
+            &crate::environment::now_rfc3339(),
+        )?;
         out.note(&format!("accepted {rule} for {}", acceptance.digest));
     }
     Ok(Exit::Done)

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &SearchArgs, engine: &Engine, out: &mut Printer) -> Comm
         },
         limit: args.limit.clamp(1, 200),
     };
-    let report = engine.search_skills(&hub, &query)?;
+    let report = engine.hub().search(&hub, &query)?;
     let width = out.width();
     out.data(&report, |text| write_report(text, &report, width))?;
     if !out.is_json() {

@@ -219,7 +219,7 @@ fn mcp(
     public_url: Option<Url>,
 ) -> Result<ServerPart, EngineError> {
     let token = match engine.config().mcp.require_token || reach == ListenerReach::Others {
-        true => Some(engine.access_token()?),
+        true => Some(engine.settings().access_token()?),
         false => None,
     };
     Ok(http::part(host, http::McpAccess { token, public_url }))

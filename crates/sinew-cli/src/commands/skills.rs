@@ -113,7 +113,7 @@ fn list(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
 
 fn load(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let loadable = engine.loadable_skills(&snapshot.catalog);
+    let loadable = engine.skills().loadable_skills(&snapshot.catalog);
     let there_were_none = loadable.is_empty();
     let chosen: Vec<&CatalogEntry> = if all || there_were_none {
         loadable
@@ -128,7 +128,7 @@ fn load(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
         .hint("`sinew skills load --all` copies them all")
         .into());
     };
-    let report = engine.load_into_workspace(&chosen)?;
+    let report = engine.skills().load_into_workspace(&chosen)?;
     out.data(&report, |text| {
         for id in &report.copied {
             writeln!(text, "copied {}", render::safe(id))?;
@@ -162,7 +162,7 @@ fn ask<'a>(loadable: &[&'a CatalogEntry]) -> Result<Vec<&'a CatalogEntry>, Engin
 
 fn migrate(engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let report = engine.migrate_single_files(&snapshot.catalog)?;
+    let report = engine.skills().migrate_single_files(&snapshot.catalog)?;
     out.data(&report, |text| {
         for path in &report.migrated {
             writeln!(text, "wrote {}", render::safe(&path.to_string_lossy()))?;

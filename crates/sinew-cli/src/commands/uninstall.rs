@@ -36,7 +36,7 @@ pub(crate) struct UninstallArgs {
 
 pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = HubArgs { registry: None, offline: true }.open(engine)?;
-    let workdir = engine.workdir(args.place.place());
+    let workdir = engine.hub().workdir(args.place.place());
     let mut wanted = args.references.clone();
     if args.gone {
         let rows = hub.installed(&workdir).map_err(EngineError::from)?;
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
     let actor = super::approve::current_actor(engine, out);
     let mut records = Vec::new();
     for wanted in &wanted {
-        records.push(match engine.uninstall_skill(&hub, wanted, &workdir, &actor) {
+        records.push(match engine.hub().uninstall(&hub, wanted, &workdir, &actor) {
             Ok(removed) => HubRecord::removed(&removed),
             Err(error) => record(wanted, error)?,
         });

@@ -51,7 +51,7 @@ pub(crate) struct UpdateArgs {
 
 pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = args.hub.open(engine)?;
-    let workdir = engine.workdir(args.place.place());
+    let workdir = engine.hub().workdir(args.place.place());
     let usage = |what: &str| EngineError::new(ErrorKind::Usage, "bad-version", what.to_owned());
     let wanted =
         args.version.as_deref().map(|version| parse_requested_version(version).map_err(usage));
@@ -87,7 +87,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
     for key in &keys {
         let mut progress = download_progress(out);
         let mut asked = TerminalApprover { yes: args.yes, engine, out };
-        let result = engine.update_skill(&hub, key, &how, &workdir, &mut asked, &mut progress);
+        let result = engine.hub().update(&hub, key, &how, &workdir, &mut asked, &mut progress);
         records.push(match result {
             Ok(updated) => HubRecord::updated(&updated),
             Err(error) => record(key, error)?,

@@ -73,7 +73,7 @@ pub(crate) fn validate(
     out: &mut Printer,
 ) -> CommandResult {
     let snapshot = engine.snapshot();
-    let report = engine.validate(&snapshot.catalog, target, rules, fix)?;
+    let report = engine.quality().validate(&snapshot.catalog, target, rules, fix)?;
     out.data(&report, |text| write_report(text, &report))?;
     if report.total == 0 {
         out.warn("there is no skill file to validate");

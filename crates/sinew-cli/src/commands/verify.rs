@@ -41,7 +41,7 @@ struct VerifyReport {
 
 pub(crate) fn run(args: &VerifyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = args.hub.open(engine)?;
-    let workdir = engine.workdir(args.place.place());
+    let workdir = engine.hub().workdir(args.place.place());
     let mut diagnostics = Vec::new();
     if args.online {
         let problems = hub.check_upstream(&args.references, &workdir).map_err(EngineError::from)?;

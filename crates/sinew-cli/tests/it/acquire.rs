@@ -79,7 +79,7 @@ impl World {
     pub(crate) fn agree(&self, approval: &str) {
         let by = Actor::Person { name: Some("kim".to_owned()) };
         let yes = ApprovalDecision::at_terminal(ApprovalResponse::Yes(ConsentScope::Listed), by);
-        self.engine().decide_approval(approval, &yes).expect("a yes");
+        self.engine().approvals().decide(approval, &yes).expect("a yes");
     }
 
     /// Everything below the workspace that is not a lock that merely exists.
@@ -524,7 +524,7 @@ fn killed_anywhere_the_folder_the_locks_and_the_store_agree() {
         }
         assert_eq!(self::folders(&world), [] as [&str; 0], "kill {kill}");
         assert_eq!(world.locked(), [] as [&str; 0], "kill {kill}");
-        assert_eq!(world.engine().approvals(true).expect("approvals"), [], "kill {kill}");
+        assert_eq!(world.engine().approvals().list(true).expect("approvals"), [], "kill {kill}");
     }
     assert!(interrupted * 2 > kills, "most kills must hit: {interrupted} of {kills}");
     let rebuilt = world.engine();

@@ -73,11 +73,11 @@ fn plan() -> NewApproval {
 
 fn opened(machine: &TestMachine, asked: NewApproval) -> String {
     let by = Actor::Agent { name: "claude".to_owned() };
-    engine(machine).open_approval(asked, &by).expect("an approval").id
+    engine(machine).approvals().open(asked, &by).expect("an approval").id
 }
 
 fn state(machine: &TestMachine, id: &str) -> &'static str {
-    engine(machine).approval(id).expect("an approval").state.as_str()
+    engine(machine).approvals().get(id).expect("an approval").state.as_str()
 }
 
 /// A person's view without what differs from run to run.

@@ -37,7 +37,7 @@ impl Served {
     fn start(machine: &TestMachine) -> Self {
         let engine =
             Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
-        let token = engine.access_token().expect("a token");
+        let token = engine.settings().access_token().expect("a token");
         let mut child = command(machine, &["--json", "serve", "--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
             .spawn()

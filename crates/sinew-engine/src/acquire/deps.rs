@@ -19,7 +19,7 @@ impl AcquireDriver<'_> {
         missing: Option<&str>,
     ) -> Result<Option<String>, EngineError> {
         let found = self.with_entry(slug, |_, entry| {
-            let options = self.engine.install_options(entry);
+            let options = self.engine.exec().install_options(entry);
             let brings = |option: &&InstallOption| {
                 missing.is_none_or(|bin| option.bins.iter().any(|known| known == bin))
             };
@@ -38,12 +38,12 @@ impl AcquireDriver<'_> {
     ) -> Result<bool, EngineError> {
         let slug = run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
         let installed = self.with_entry(&slug, |catalog, entry| {
-            let options = self.engine.install_options(entry);
+            let options = self.engine.exec().install_options(entry);
             let option = options.iter().find(|option| option.argv.join(" ") == command)?;
             let request = DepsInstallRequest { option: Some(option.id.clone()), timeout: None };
             let mut person = SingleCommandApprover { command };
             let control = ProcessControl::default();
-            Some(self.engine.install_deps(catalog, entry, &request, &mut person, &control))
+            Some(self.engine.exec().install_deps(catalog, entry, &request, &mut person, &control))
         })?;
         match installed.flatten() {
             Some(done) => Ok(done?.ok()),

@@ -16,7 +16,7 @@ use super::market::{FetchedCandidate, MarketListing, SkillMarket};
 use super::plan;
 use crate::approval::{Approval, ConsentAct, PlanStep};
 use crate::routing::read_skill;
-use crate::{Cortex, Engine, EngineError};
+use crate::{Cortex, Engine, EngineError, HubHandle};
 
 /// What somebody wants to be done, and what they know about it.
 #[derive(Debug, Clone, Default)]
@@ -87,10 +87,10 @@ pub struct AcquireFlow<'a> {
     market: &'a dyn SkillMarket,
 }
 
-impl Engine {
+impl<'a> HubHandle<'a> {
     /// The acquisition flow over a market.
-    pub fn acquisition<'a>(&'a self, market: &'a dyn SkillMarket) -> AcquireFlow<'a> {
-        AcquireFlow { engine: self, market }
+    pub fn acquisition(&self, market: &'a dyn SkillMarket) -> AcquireFlow<'a> {
+        AcquireFlow { engine: self.engine, market }
     }
 }
 
@@ -230,7 +230,7 @@ impl AcquireDriver<'_> {
         run: &str,
         event: &AcquireEvent,
     ) -> Result<AcquireStatus, EngineError> {
-        let step = self.cortex.step_run(run, event, self.engine.approval_relay())?;
+        let step = self.cortex.step_run(run, event, self.engine.approvals().relay())?;
         self.go(step)
     }
 
@@ -252,7 +252,8 @@ impl AcquireDriver<'_> {
             }
             match (next, &run.state) {
                 (Some(event), _) => {
-                    step = self.cortex.step_run(&run.id, &event, self.engine.approval_relay())?;
+                    step =
+                        self.cortex.step_run(&run.id, &event, self.engine.approvals().relay())?;
                 }
                 (None, AcquireState::Closed { end }) => {
                     let end = *end;

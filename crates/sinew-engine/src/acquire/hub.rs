@@ -21,7 +21,7 @@ use crate::hub::{
     InstallReview, InstallTarget, NameMatching, PreparedInstall, RegistryCandidate, RegistryQuery,
     SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir,
 };
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, HubHandle};
 
 /// Rows asked for of each source: three are shown, and not every row fits.
 const ROWS: usize = 10;
@@ -35,12 +35,12 @@ pub struct HubMarket<'e> {
     prepared: RefCell<BTreeMap<String, PreparedInstall>>,
 }
 
-impl Engine {
+impl<'e> HubHandle<'e> {
     /// The market of this machine, with what a command line says about registries.
-    pub fn market(&self, said: &HubOverrides) -> Result<HubMarket<'_>, EngineError> {
+    pub fn market(&self, said: &HubOverrides) -> Result<HubMarket<'e>, EngineError> {
         Ok(HubMarket {
-            engine: self,
-            hub: self.hub(said)?,
+            engine: self.engine,
+            hub: self.open(said)?,
             workdir: self.workdir(InstallTarget::Workspace),
             prepared: RefCell::default(),
         })
@@ -60,7 +60,7 @@ impl HubMarket<'_> {
             ..SkillInstallRequest::new(reference, "sinew acquire")
         };
         let mut nobody = AbsentApprover;
-        Ok(self.engine.prepare_skill(
+        Ok(self.engine.hub().prepare(
             &self.hub,
             &ask,
             &self.workdir,

@@ -35,7 +35,7 @@ impl AcquireDriver<'_> {
                 AcquireReply::Cancel => return Ok(EffectFollowUp::Event(AcquireEvent::Cancelled)),
                 AcquireReply::Others => {
                     let (by, channel) = self.respondent();
-                    self.engine.withdraw_approval(&approval.id, &by)?;
+                    self.engine.approvals().withdraw(&approval.id, &by)?;
                     let who = by.to_string();
                     let answer = ConsentAnswer::Others;
                     let spoken = ConsentReply { answer, who, channel, can_elicit: false };
@@ -45,7 +45,7 @@ impl AcquireDriver<'_> {
                     let (by, channel) = self.respondent();
                     let decision =
                         ApprovalDecision { channel, ..ApprovalDecision::at_terminal(said, by) };
-                    approval = self.engine.decide_approval(&approval.id, &decision)?;
+                    approval = self.engine.approvals().decide(&approval.id, &decision)?;
                 }
             }
         }
@@ -65,7 +65,7 @@ impl AcquireDriver<'_> {
         run: &AcquireRun,
         question: &ConsentQuestion,
     ) -> Result<Approval, EngineError> {
-        let asked = self.engine.approvals(false)?.into_iter().rev().find(|approval| {
+        let asked = self.engine.approvals().list(false)?.into_iter().rev().find(|approval| {
             approval.run.as_deref() == Some(run.id.as_str())
                 && approval.kind == question.act
                 && approval.subject.name == question.subject
@@ -76,7 +76,7 @@ impl AcquireDriver<'_> {
             Some(approval) => Ok(approval),
             None => {
                 let new = self.new_question(run, question)?;
-                self.engine.open_approval(new, &self.speaker_or_system())
+                self.engine.approvals().open(new, &self.speaker_or_system())
             }
         }
     }
@@ -156,7 +156,7 @@ impl AcquireDriver<'_> {
         slug: &str,
         fetched: &FetchedCandidate,
     ) -> Result<(), EngineError> {
-        let mut given = self.engine.approvals(false)?.into_iter().rev();
+        let mut given = self.engine.approvals().list(false)?.into_iter().rev();
         let covering = given.find(|approval| {
             approval.run.as_deref() == Some(run.id.as_str())
                 && approval.kind == ConsentAct::Install
@@ -174,14 +174,14 @@ impl AcquireDriver<'_> {
             scan: Some(fetched.scan),
             by: &run.id,
         };
-        self.engine.use_approval(&covering.id, &used).map(drop)
+        self.engine.approvals().consume(&covering.id, &used).map(drop)
     }
 
     /// Nothing is left to answer once a run is over.
     pub(super) fn withdraw_questions(&self, run: &AcquireRun) -> Result<(), EngineError> {
-        for approval in self.engine.approvals(true)? {
+        for approval in self.engine.approvals().list(true)? {
             if approval.run.as_deref() == Some(run.id.as_str()) {
-                self.engine.withdraw_approval(&approval.id, &Actor::System)?;
+                self.engine.approvals().withdraw(&approval.id, &Actor::System)?;
             }
         }
         Ok(())

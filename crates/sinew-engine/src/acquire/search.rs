@@ -12,7 +12,7 @@ use sinew_store::{ExpectedVersion, JsonText};
 use super::flow::AcquireDriver;
 use super::host::AcquireProgress;
 use super::market::MarketListing;
-use crate::{Engine, EngineError, ModelChoice, RouteRequest};
+use crate::{EngineError, ModelChoice, RouteRequest};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
 const REFERENCES: &str = "acquired";
@@ -92,7 +92,7 @@ impl AcquireDriver<'_> {
             if unwanted(&listing.slug) {
                 return false;
             }
-            let fit = self.engine.fit(task, listing);
+            let fit = self.fit(task, listing);
             fits.borrow_mut().insert(listing.reference.clone(), fit.unwrap_or(0.0));
             fit.is_some()
         };
@@ -173,15 +173,15 @@ impl AcquireDriver<'_> {
     }
 }
 
-impl Engine {
+impl AcquireDriver<'_> {
     /// How well a row of a search fits a task: `None` where the router would not even put it on a short
     /// list. Each is asked about alone: that three skills can do a task makes none of them less fit.
     fn fit(&self, task: &str, listing: &MarketListing) -> Option<f64> {
         let name = listing.name.as_deref().unwrap_or(&listing.slug);
         let text = format!("{} {}", listing.slug.replace('-', " "), listing.description);
         let document = RouteDocument::from_description(&listing.slug, name, &text);
-        let models = self.models(ModelChoice::Default);
-        let (router, _) = Router::build(&[document], models, self.route_config());
+        let models = self.engine.models(ModelChoice::Default);
+        let (router, _) = Router::build(&[document], models, self.engine.route_config());
         let result = router.route(&UserMessage::from_user(task), &RouteContext::default());
         (result.decision != RouteDecision::None).then_some(result.fit)
     }

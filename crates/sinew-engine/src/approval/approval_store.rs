@@ -11,7 +11,7 @@ use super::record::{Approval, ApprovalState, DecisionOrigin, NewApproval, expire
 use super::transitions::{ApprovalDecision, ApprovalEvent, ApprovalRefusal, ApprovalUse, step};
 use crate::cortex::entropy;
 use crate::store::audit;
-use crate::{Engine, EngineError};
+use crate::{ApprovalsHandle, EngineError};
 
 /// The approvals, by id.
 const APPROVALS: &str = "approvals";
@@ -29,10 +29,10 @@ const MAX_TRIES: usize = 50;
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const ID_CHARS: usize = 12;
 
-impl Engine {
+impl ApprovalsHandle<'_> {
     /// Asks for an approval. A question that waits already is not asked twice, and one that a person
     /// answered for good is answered by that.
-    pub fn open_approval(&self, asked: NewApproval, by: &Actor) -> Result<Approval, EngineError> {
+    pub fn open(&self, asked: NewApproval, by: &Actor) -> Result<Approval, EngineError> {
         let files: usize = std::iter::once(&asked.subject)
             .chain(&asked.also)
             .map(|subject| subject.content.files.len())
@@ -81,12 +81,12 @@ impl Engine {
                 !old.is_pending() && !old.is_remembered() && now.ms() - old.asked_at.ms() > KEPT_MS;
             over.then(|| StoreOp::delete(APPROVALS, &old.id, ExpectedVersion::Version(*version)))
         }));
-        self.store()?.transact(&ops)?;
+        self.engine.store()?.transact(&ops)?;
         Ok(approval)
     }
 
     /// Every approval, or those that wait, oldest first.
-    pub fn approvals(&self, only_pending: bool) -> Result<Vec<Approval>, EngineError> {
+    pub fn list(&self, only_pending: bool) -> Result<Vec<Approval>, EngineError> {
         let all = self.all_approvals()?.into_iter().map(|(approval, _)| approval);
         let mut found: Vec<Approval> =
             all.filter(|approval| !only_pending || approval.is_pending()).collect();
@@ -95,34 +95,30 @@ impl Engine {
     }
 
     /// One approval.
-    pub fn approval(&self, id: &str) -> Result<Approval, EngineError> {
+    pub fn get(&self, id: &str) -> Result<Approval, EngineError> {
         let (approval, _) = self.load_approval(id)?;
         Ok(approval.as_of(self.approval_time()))
     }
 
     /// Takes a person's answer, or refuses it. The same answer again changes nothing.
-    pub fn decide_approval(
-        &self,
-        id: &str,
-        decision: &ApprovalDecision,
-    ) -> Result<Approval, EngineError> {
+    pub fn decide(&self, id: &str, decision: &ApprovalDecision) -> Result<Approval, EngineError> {
         self.turn(id, ApprovalEvent::Decided(decision), &decision.by)
     }
 
     /// Takes a question back that nobody answered.
-    pub fn withdraw_approval(&self, id: &str, by: &Actor) -> Result<Approval, EngineError> {
+    pub fn withdraw(&self, id: &str, by: &Actor) -> Result<Approval, EngineError> {
         self.turn(id, ApprovalEvent::Withdrawn(by), by)
     }
 
     /// Uses a yes for what it was given for, with the bytes that are there now. Other bytes make it
     /// void: it waits for a person again, with what is there now. The same use again changes nothing.
-    pub fn use_approval(&self, id: &str, used: &ApprovalUse<'_>) -> Result<Approval, EngineError> {
+    pub fn consume(&self, id: &str, used: &ApprovalUse<'_>) -> Result<Approval, EngineError> {
         self.turn(id, ApprovalEvent::Used(used), &Actor::System)
     }
 
     /// Which answers an agent may pass on.
-    pub fn approval_relay(&self) -> RelayPolicy {
-        match self.config.approvals.relay.as_deref() {
+    pub fn relay(&self) -> RelayPolicy {
+        match self.engine.config.approvals.relay.as_deref() {
             Some("allow") => RelayPolicy::Allow,
             Some("never") => RelayPolicy::Never,
             _ => RelayPolicy::Limited,
@@ -135,11 +131,11 @@ impl Engine {
         event: ApprovalEvent<'_>,
         by: &Actor,
     ) -> Result<Approval, EngineError> {
-        let store = self.store()?;
+        let store = self.engine.store()?;
         for _ in 0..MAX_TRIES {
             let (approval, version) = self.load_approval(id)?;
             let now = self.approval_time();
-            let turn = step(approval, event, now, self.approval_relay());
+            let turn = step(approval, event, now, self.relay());
             if let Some(happened) = turn.happened {
                 let ops =
                     save(&turn.approval, happened, by, now, ExpectedVersion::Version(version))?;
@@ -171,12 +167,12 @@ impl Engine {
         if id.len() != ID_CHARS || !id.bytes().all(|byte| DIGITS.contains(&byte)) {
             return Err(unknown());
         }
-        let found = self.store()?.get(APPROVALS, id)?.ok_or_else(unknown)?;
+        let found = self.engine.store()?.get(APPROVALS, id)?.ok_or_else(unknown)?;
         Ok((found.body.read()?, found.version))
     }
 
     fn all_approvals(&self) -> Result<Vec<(Approval, DocumentVersion)>, EngineError> {
-        let (store, now) = (self.store()?, self.approval_time());
+        let (store, now) = (self.engine.store()?, self.approval_time());
         let (mut all, mut after) = (Vec::new(), String::new());
         loop {
             let page = store.list(APPROVALS, KeyRange::ALL.after(&after), PAGE)?;
@@ -190,7 +186,7 @@ impl Engine {
     }
 
     fn approval_time(&self) -> UtcInstant {
-        UtcInstant::from_clock(self.env.clock.now_ms())
+        UtcInstant::from_clock(self.engine.env.clock.now_ms())
     }
 }
 

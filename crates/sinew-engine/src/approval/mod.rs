@@ -1,15 +1,12 @@
 //! Approvals: what waits for a person, and what a person said.
 //!
-//! One object for every surface. Whoever needs a yes opens an [`Approval`] with [`Engine::open_approval`]; a
+//! One object for every surface. Whoever needs a yes opens an [`Approval`] with [`ApprovalsHandle::open`]; a
 //! person decides it where they are (a terminal, a page, a form of their agent), or an agent passes
 //! their words on as far as `approvals.relay` lets it; whoever asked brings the content it is about to
-//! use to [`Engine::use_approval`]. Any number of processes may do so at once.
+//! use to [`ApprovalsHandle::consume`]. Any number of processes may do so at once.
 //!
 //! What must never happen here: a yes that nobody gave, a yes to other bytes than those that were
 //! shown, a yes that serves twice, an agent that says yes for itself.
-//!
-//! [`Engine::open_approval`]: crate::Engine::open_approval
-//! [`Engine::use_approval`]: crate::Engine::use_approval
 
 mod approval_store;
 mod evidence;
@@ -25,3 +22,18 @@ pub use sinew_cortex::acquire::{
     CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope, RelayPolicy,
 };
 pub use transitions::{ApprovalDecision, ApprovalResponse, ApprovalUse};
+
+use crate::Engine;
+
+/// What waits for a person, and what a person said.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovalsHandle<'a> {
+    pub(crate) engine: &'a Engine,
+}
+
+impl Engine {
+    /// Approvals: what waits for a person, and what a person said.
+    pub fn approvals(&self) -> ApprovalsHandle<'_> {
+        ApprovalsHandle { engine: self }
+    }
+}

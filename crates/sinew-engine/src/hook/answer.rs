@@ -73,7 +73,7 @@ impl HookEvent {
     fn session_start(&self, engine: &Engine) -> Result<HookReply, EngineError> {
         let snapshot = engine.snapshot();
         let most = engine.config.hook.max_chars;
-        let guidance = engine.workshop_guidance().filter(|text| text.chars().count() < most / 2);
+        let guidance = engine.workshop().guidance().filter(|text| text.chars().count() < most / 2);
         let before: Vec<String> = guidance.into_iter().chain(waiting(engine)).collect();
         let before = before.join("\n\n");
         let room = most.saturating_sub(before.chars().count() + 2);
@@ -82,7 +82,7 @@ impl HookEvent {
             search_tool: Some(SEARCH_TOOL.to_owned()),
             ..PromptOptions::default()
         };
-        let block = engine.prompt(&snapshot.catalog, &options);
+        let block = engine.skills().prompt(&snapshot.catalog, &options);
         let (skills, of) = (block.report.included, block.report.total);
         let text = format!("{before}\n\n{}", block.text);
         let text = text.trim();
@@ -192,7 +192,7 @@ fn waiting(engine: &Engine) -> Option<String> {
     if !store::local_exists(&engine.env) {
         return None;
     }
-    let pending = engine.approvals(true).ok().filter(|pending| !pending.is_empty())?;
+    let pending = engine.approvals().list(true).ok().filter(|pending| !pending.is_empty())?;
     let ids: Vec<&str> = pending.iter().take(MAX_WAITING).map(|one| one.id.as_str()).collect();
     Some(format!(
         "{} approvals wait for the user, who decides with `sinew approve`: {}",

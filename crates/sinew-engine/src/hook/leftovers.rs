@@ -44,7 +44,7 @@ pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), Engi
         }
     }
     let engine = Engine::open(env.clone(), options.clone())?;
-    engine.learn(&LearnSource::Sources, None, &|_, _| {})?;
+    engine.traces().learn(&LearnSource::Sources, None, &|_, _| {})?;
     let snapshot = engine.snapshot();
     drop(engine.routing().router(&snapshot, ModelChoice::Static));
     trouble.map_or(Ok(()), Err)

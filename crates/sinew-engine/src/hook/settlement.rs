@@ -35,9 +35,9 @@ impl Engine {
     /// Does what follows from a turn. Doing it again after a crash adds nothing but a counted turn.
     pub(super) fn settle_turn(&self, turn: &JournalTurn) -> Result<TurnSettlement, EngineError> {
         let (mut proposals, mut notes, mut review) = (Vec::new(), Vec::new(), false);
-        if self.workshop_settings().0.is_on() {
+        if self.workshop().settings().0.is_on() {
             let messages = messages(turn);
-            let report = self.workshop_turn(&told(turn, &messages))?;
+            let report = self.workshop().turn(&told(turn, &messages))?;
             proposals = report.proposals.into_iter().map(|made| made.skill_name).collect();
             notes = report.events.iter().map(sinew_workshop::WorkshopEvent::line).collect();
             review = report.review_due;
@@ -52,7 +52,7 @@ impl Engine {
     /// Learns from the runs of a session that goes on.
     pub(super) fn learn_live(&self, runs: Vec<AgentRun>) -> Result<HookDecisionKind, EngineError> {
         let (mut drafts, mut notes) = (Vec::new(), Vec::new());
-        for learned in self.learn_runs(runs)? {
+        for learned in self.traces().learn_runs(runs)? {
             match (learned.became, learned.draft, learned.reason) {
                 (LearnStatus::Known, ..) => {}
                 (_, Some(draft), None) => drafts.push(draft.name),
@@ -67,7 +67,7 @@ impl Engine {
     /// Lets a model look at a turn.
     pub(super) fn review_later(&self, turn: &JournalTurn) -> Result<(), EngineError> {
         let messages = messages(turn);
-        self.review_turn(&told(turn, &messages)).map(drop)
+        self.workshop().review_turn(&told(turn, &messages)).map(drop)
     }
 
     fn close_outcomes(&self, turn: &JournalTurn) -> Result<Vec<LoggedOutcome>, EngineError> {
@@ -79,7 +79,7 @@ impl Engine {
         for (at, step) in turn.steps.iter().enumerate() {
             let Some(used) = &step.used else { continue };
             let Some(entry) = entry(&snapshot.catalog, used, &turn.workspace) else { continue };
-            self.note_loaded(entry);
+            self.workshop().note_loaded(entry);
             let told = |step: &ToolCall| step.reported.as_deref() == Some(&entry.name);
             let known = closed.iter().any(|closed| closed.skill == entry.name);
             if known || turn.steps.iter().any(told) || step.failed.is_some() {

@@ -9,9 +9,9 @@ use crate::approval::{
     Approval, ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalState, ApprovalSubject,
     ApprovalUse, CandidateVerdict, ConsentAct, NewApproval,
 };
-use crate::{Engine, EngineError};
+use crate::{EngineError, HubHandle};
 
-impl Engine {
+impl HubHandle<'_> {
     /// What a person said to these files before; where nobody did, the question waits under an id.
     pub fn answer_from_approvals(
         &self,
@@ -34,20 +34,20 @@ impl Engine {
                 scan: Some(scan(proposal)),
                 by: &request,
             };
-            self.use_approval(&approval.id, &used).ok()?;
+            self.engine.approvals().consume(&approval.id, &used).ok()?;
             Some(InstallDecision::Yes {
                 by: decided_by.actor.to_string(),
                 method: ApprovalMethod::Prompt,
                 reason: Some(format!("approval {}", approval.id)),
             })
         };
-        let given = self.approvals(false)?;
+        let given = self.engine.approvals().list(false)?;
         let mut given = given.iter().filter(|approval| is_about(approval, &subject));
         if let Some(yes) = given.find_map(use_of) {
             return Ok(yes);
         }
         let new = NewApproval::new(ConsentAct::Install, subject.clone(), evidence(proposal));
-        let asked = self.open_approval(new, by)?;
+        let asked = self.engine.approvals().open(new, by)?;
         Ok(use_of(&asked).unwrap_or(InstallDecision::Nobody { id: Some(asked.id) }))
     }
 }

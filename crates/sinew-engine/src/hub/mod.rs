@@ -8,6 +8,8 @@ mod record;
 mod search;
 mod trust;
 
+use std::path::PathBuf;
+
 use serde_json::json;
 use sinew_catalog::EntryState;
 use sinew_hub::lock::LockEntry;
@@ -45,23 +47,45 @@ pub enum InstallTarget {
     Managed,
 }
 
+/// Skills from elsewhere, under this agent's policy.
+#[derive(Debug, Clone, Copy)]
+pub struct HubHandle<'a> {
+    pub(crate) engine: &'a Engine,
+}
+
 impl Engine {
+    /// Skills from elsewhere: search, install, update, remove, acquire.
+    pub fn hub(&self) -> HubHandle<'_> {
+        HubHandle { engine: self }
+    }
+}
+
+impl HubHandle<'_> {
+    /// Where installed skills live in this profile.
+    pub fn managed_folder(&self) -> PathBuf {
+        match self.engine.profile.name {
+            "openclaw" => self.engine.env.openclaw_state().0.join("skills"),
+            "openpocket" => self.engine.env.openpocket_home().join("skills"),
+            _ => self.engine.env.sinew_home().join("skills"),
+        }
+    }
+
     /// The hub, with what a command line says.
-    pub fn hub(&self, said: &HubOverrides) -> Result<Hub, EngineError> {
-        Ok(Hub::open(self.env.clone(), &self.config, said)?)
+    pub fn open(&self, said: &HubOverrides) -> Result<Hub, EngineError> {
+        Ok(Hub::open(self.engine.env.clone(), &self.engine.config, said)?)
     }
 
     /// The folder that skills are installed into.
     pub fn workdir(&self, place: InstallTarget) -> Workdir {
         match place {
-            InstallTarget::Workspace => Workdir::workspace(&self.places.workspace),
+            InstallTarget::Workspace => Workdir::workspace(&self.engine.places.workspace),
             InstallTarget::Managed => {
                 let skills = self.managed_folder();
                 match skills.parent() {
-                    Some(root) if root != self.env.sinew_home() => {
+                    Some(root) if root != self.engine.env.sinew_home() => {
                         Workdir { root: root.to_owned(), state: root.join(".sinew"), skills }
                     }
-                    _ => Workdir::managed(&self.env),
+                    _ => Workdir::managed(&self.engine.env),
                 }
             }
         }
@@ -73,8 +97,8 @@ impl Engine {
     }
 
     /// The skills that are here already, for noticing that a new one stands in front of one.
-    pub fn neighbours(&self) -> Vec<ExistingSkill> {
-        let snapshot = self.snapshot();
+    pub fn existing_skills(&self) -> Vec<ExistingSkill> {
+        let snapshot = self.engine.snapshot();
         let used = snapshot.catalog.unshadowed().filter(|entry| entry.state != EntryState::Broken);
         used.map(|entry| ExistingSkill {
             name: entry.name.clone(),
@@ -85,7 +109,7 @@ impl Engine {
     }
 
     /// Does everything up to the question, the operator's policy included.
-    pub fn prepare_skill(
+    pub fn prepare(
         &self,
         hub: &Hub,
         ask: &SkillInstallRequest,
@@ -93,12 +117,12 @@ impl Engine {
         gate: &mut dyn InstallApprover,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<PreparedInstall, HubError> {
-        let ask = SkillInstallRequest { neighbours: self.neighbours(), ..ask.clone() };
-        hub.prepare(&ask, workdir, &mut PolicyApprover::new(self, gate, &ask), progress)
+        let ask = SkillInstallRequest { neighbours: self.existing_skills(), ..ask.clone() };
+        hub.prepare(&ask, workdir, &mut PolicyApprover::new(self.engine, gate, &ask), progress)
     }
 
     /// Installs a skill.
-    pub fn install_skill(
+    pub fn install(
         &self,
         hub: &Hub,
         ask: &SkillInstallRequest,
@@ -106,13 +130,13 @@ impl Engine {
         gate: &mut dyn InstallApprover,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<InstallReceipt, HubError> {
-        let prepared = self.prepare_skill(hub, ask, workdir, gate, progress)?;
+        let prepared = self.prepare(hub, ask, workdir, gate, progress)?;
         let approval = hub.request_approval(&prepared, gate)?;
         hub.commit(prepared, approval, workdir)
     }
 
     /// Removes an installed skill, and writes down who did.
-    pub fn uninstall_skill(
+    pub fn uninstall(
         &self,
         hub: &Hub,
         wanted: &str,
@@ -121,12 +145,12 @@ impl Engine {
     ) -> Result<UninstalledSkill, HubError> {
         let removed = hub.uninstall(wanted, workdir)?;
         let set = json!({"key": "installed", "before": removed.version, "after": "(removed)"});
-        self.note_set(&removed.key, actor, &[set]);
+        self.engine.settings().note_set(&removed.key, actor, &[set]);
         Ok(removed)
     }
 
     /// Keeps an installed skill at its version for a reason, or lets it go on, and writes down who did.
-    pub fn pin_skill(
+    pub fn pin(
         &self,
         hub: &Hub,
         wanted: &str,
@@ -138,12 +162,12 @@ impl Engine {
         let (free, held) = ("(free)", entry.version.as_str());
         let (before, after) = if entry.pinned { (free, held) } else { (held, free) };
         let set = json!({"key": "version", "before": before, "after": after});
-        self.note_set(&key, actor, &[set]);
+        self.engine.settings().note_set(&key, actor, &[set]);
         Ok((key, entry))
     }
 
     /// Brings an installed skill up to date.
-    pub fn update_skill(
+    pub fn update(
         &self,
         hub: &Hub,
         key: &str,
@@ -152,14 +176,17 @@ impl Engine {
         gate: &mut dyn InstallApprover,
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<UpdateResult, HubError> {
-        let how = UpdateRequest { neighbours: self.neighbours(), ..how.clone() };
-        let mut gate =
-            PolicyApprover::accepting(self, gate, how.accepted.contains(&InstallRisk::Policy));
+        let how = UpdateRequest { neighbours: self.existing_skills(), ..how.clone() };
+        let mut gate = PolicyApprover::accepting(
+            self.engine,
+            gate,
+            how.accepted.contains(&InstallRisk::Policy),
+        );
         hub.update(key, &how, workdir, &mut gate, progress)
     }
 
     /// Follows the lock of a folder.
-    pub fn restore_skills(
+    pub fn restore(
         &self,
         hub: &Hub,
         strictness: RestoreStrictness,
@@ -172,7 +199,7 @@ impl Engine {
             strictness,
             by,
             workdir,
-            &mut PolicyApprover::accepting(self, gate, false),
+            &mut PolicyApprover::accepting(self.engine, gate, false),
             progress,
         )
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use sinew_hub::{Hub, RegistryCandidate, RegistryHits, RegistryQuery};
 use sinew_route::{RouteContext, RouteDecision, RouteDocument, Router, UserMessage};
 
-use crate::{Engine, EngineError, ModelChoice};
+use crate::{EngineError, HubHandle, ModelChoice};
 
 /// What became of a skill here before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -46,15 +46,11 @@ pub struct SearchReport {
     pub age_ms: Option<u64>,
 }
 
-impl Engine {
+impl HubHandle<'_> {
     /// Searches the sources of the hub.
-    pub fn search_skills(
-        &self,
-        hub: &Hub,
-        query: &RegistryQuery,
-    ) -> Result<SearchReport, EngineError> {
-        let models = self.models(ModelChoice::Default);
-        let config = self.route_config();
+    pub fn search(&self, hub: &Hub, query: &RegistryQuery) -> Result<SearchReport, EngineError> {
+        let models = self.engine.models(ModelChoice::Default);
+        let config = self.engine.route_config();
         let message = UserMessage::from_user(&query.words);
         // Each is asked about alone: that three skills fit makes none of them less fit.
         let relevant = |row: &RegistryCandidate| {
@@ -65,7 +61,7 @@ impl Engine {
             router.route(&message, &RouteContext::default()).decision != RouteDecision::None
         };
         let found: RegistryHits = hub.search(query, &relevant)?;
-        let memory = self.cortex().and_then(|cortex| cortex.memory()).ok();
+        let memory = self.engine.cortex().and_then(|cortex| cortex.memory()).ok();
         let candidates = found.candidates.into_iter().map(|candidate| {
             let slug = candidate.reference.rsplit(['/', ':']).next().unwrap_or_default().to_owned();
             let history = memory.as_ref().and_then(|memory| {

@@ -30,7 +30,7 @@ pub(crate) struct LockTrust {
 impl Engine {
     /// What the locks say now; read again only where a file changed.
     pub(crate) fn trust(&self) -> Arc<LockTrust> {
-        let workdirs = self.workdirs();
+        let workdirs = self.hub().workdirs();
         for workdir in &workdirs {
             // A folder that cannot be settled now is held back by its lock until it can.
             if let Err(error) = workdir.recover_if_free(&self.env) {

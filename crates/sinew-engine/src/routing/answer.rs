@@ -218,7 +218,7 @@ impl RouteMatch {
     ) -> Self {
         let reason = reason(&found);
         Self {
-            uri: entry.and_then(|entry| engine.skill_uri(entry)),
+            uri: entry.and_then(|entry| engine.skills().skill_uri(entry)),
             location: entry.map(|entry| location(engine, entry)).unwrap_or_default(),
             file_path: entry.map(|entry| entry.file_path.clone()).unwrap_or_default(),
             reason,
@@ -246,7 +246,7 @@ impl NamedSkill {
         Some(Self {
             name: entry.name.clone(),
             description: entry.description.clone(),
-            uri: engine.skill_uri(entry),
+            uri: engine.skills().skill_uri(entry),
             location: location(engine, entry),
             file_path: entry.file_path.clone(),
             lessons: lessons.get(&entry.name).cloned().unwrap_or_default(),
@@ -256,7 +256,7 @@ impl NamedSkill {
 
 /// A skill's file, as the prompt block names it.
 fn location(engine: &Engine, entry: &CatalogEntry) -> String {
-    engine.homes().compact(&path_text(&entry.file_path)).into_owned()
+    engine.skills().homes().compact(&path_text(&entry.file_path)).into_owned()
 }
 
 /// Why a skill is among the matches: how sure we are, and the words it shares.

@@ -13,7 +13,7 @@ use sinew_settings::ErrorKind;
 
 use super::index_file::{IndexFile, LoadedIndex};
 use crate::cortex::{MessageLessons, RoutingMemory};
-use crate::{Engine, EngineError, ModelChoice, validate};
+use crate::{Engine, EngineError, ModelChoice, quality};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
 const FILL_AT_ONCE: usize = 8;
@@ -291,5 +291,5 @@ pub(crate) fn document(entry: &CatalogEntry) -> RouteDocument {
 
 /// The bytes of a skill's file: a regular one, never what a link or a pipe leads to.
 pub(crate) fn read_skill(file: &Path) -> Option<Vec<u8>> {
-    validate::read(file.parent()?, file.file_name()?.to_str()?).ok()
+    quality::read(file.parent()?, file.file_name()?.to_str()?).ok()
 }

@@ -16,7 +16,7 @@ use sinew_route::{RouteDocument, RouteIndex, Router};
 use sinew_settings::ErrorKind;
 
 use super::{CatalogRouter, document, read_skill};
-use crate::validate::files_in;
+use crate::quality::files_in;
 use crate::{Engine, EngineError, ModelChoice};
 
 /// How alike two skills must be to be called confusable.

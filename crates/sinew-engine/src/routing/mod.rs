@@ -136,7 +136,7 @@ impl Routing<'_> {
             AnswerPrompt::ForMessage => Some(self.prompt_options(snapshot, &request.message)),
             AnswerPrompt::ForSession => Some(PromptOptions::default()),
         };
-        answer.prompt = options.map(|options| engine.prompt(catalog, &options).text);
+        answer.prompt = options.map(|options| engine.skills().prompt(catalog, &options).text);
         answer
     }
 

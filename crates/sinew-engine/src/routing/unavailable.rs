@@ -80,7 +80,7 @@ impl Engine {
         probability: f64,
         actor: &Actor,
     ) -> UnavailableSkill {
-        let entry = self.entry_visible_to(entry, actor);
+        let entry = self.skills().entry_visible_to(entry, actor);
         let gate = entry.reasons.iter().filter(|reason| reason.stage == ReasonStage::Gate);
         let mut reasons: Vec<Reason> = gate.cloned().collect();
         if reasons.is_empty() {
@@ -88,8 +88,8 @@ impl Engine {
         }
         let name = shell_word(&entry.name);
         let lacks_program = !entry.missing.bins.is_empty() || !entry.missing.any_bins.is_empty();
-        let installable =
-            lacks_program && self.install_options(&entry).iter().any(|option| option.preferred);
+        let installable = lacks_program
+            && self.exec().install_options(&entry).iter().any(|option| option.preferred);
         UnavailableSkill {
             name: entry.name.clone(),
             description: entry.description.clone(),

@@ -7,13 +7,14 @@ use crate::approval::{
     Approval, ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalSubject, ApprovalUse,
     ConsentAct, NewApproval,
 };
-use crate::{Engine, EngineError};
+use crate::{EngineError, WorkshopHandle};
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// Asks a person to agree to a proposal as it would be written now.
     pub fn ask_to_apply(&self, id: &str, by: &Actor) -> Result<Approval, EngineError> {
-        let preview = self.workshop(|workshop| workshop.preview(id))?;
+        let preview = self.with(|workshop| workshop.preview(id))?;
         let report = self
+            .engine
             .scanner
             .get_or_init(sinew_guard::scan::Scanner::new)
             .scan_proposal_text(&preview.after);
@@ -30,14 +31,16 @@ impl Engine {
             diff: Some(preview.diff()),
             ..ApprovalEvidence::default()
         };
-        self.open_approval(NewApproval::new(ConsentAct::ProposalApply, subject, evidence), by)
+        self.engine
+            .approvals()
+            .open(NewApproval::new(ConsentAct::ProposalApply, subject, evidence), by)
     }
 
     /// Writes a proposal that a person agreed to. Anything else than what was shown is not written:
     /// the question is asked again.
     pub fn apply_approved(&self, approval: &str) -> Result<ProposalUpdate, EngineError> {
-        let id = self.approval(approval)?.subject.name;
-        let preview = self.workshop(|workshop| workshop.preview(&id))?;
+        let id = self.engine.approvals().get(approval)?.subject.name;
+        let preview = self.with(|workshop| workshop.preview(&id))?;
         let used = ApprovalUse {
             kind: ConsentAct::ProposalApply,
             subject: &id,
@@ -45,7 +48,7 @@ impl Engine {
             scan: None,
             by: &id,
         };
-        let agreed = self.use_approval(approval, &used)?;
+        let agreed = self.engine.approvals().consume(approval, &used)?;
         let by = match &agreed.state {
             crate::approval::ApprovalState::Approved { decided_by, .. } => decided_by.actor.clone(),
             _ => Actor::System,
@@ -56,6 +59,6 @@ impl Engine {
             accept_stolen: true,
             not_a_duplicate: true,
         };
-        self.workshop(|workshop| workshop.apply(&id, &by, &consent))
+        self.with(|workshop| workshop.apply(&id, &by, &consent))
     }
 }

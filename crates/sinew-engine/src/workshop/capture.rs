@@ -7,7 +7,7 @@ use sinew_workshop::{
     WorkshopEventKind, WorkshopSettings, judge_message,
 };
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, WorkshopHandle};
 
 /// How a message is to be judged.
 #[derive(Debug, Clone, Copy)]
@@ -47,14 +47,14 @@ pub struct TurnReport {
     pub events: Vec<WorkshopEvent>,
 }
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// Judges one message, typed by a person: it works whether or not agents may use the workshop.
-    pub fn capture_message(
+    pub fn capture(
         &self,
         message: &str,
         options: CaptureOptions,
     ) -> Result<CaptureAnswer, EngineError> {
-        let (settings, _) = self.workshop_settings();
+        let (settings, _) = self.settings();
         let profile = options.profile.unwrap_or(settings.capture_profile);
         let mut answer = CaptureAnswer {
             captured: false,
@@ -68,9 +68,8 @@ impl Engine {
             CaptureVerdict::Skipped(why) => {
                 answer.skipped = Some(why.as_str().to_owned());
                 if !options.dry_run {
-                    let noted = self.workshop(|shop| {
-                        shop.note(WorkshopEventKind::CaptureSkipped, why.as_str())
-                    });
+                    let noted = self
+                        .with(|shop| shop.note(WorkshopEventKind::CaptureSkipped, why.as_str()));
                     answer.events = noted?;
                 }
                 return Ok(answer);
@@ -82,7 +81,7 @@ impl Engine {
         };
         answer.cues = found.cues.clone();
         if profile == CaptureProfile::Extended {
-            let refused = self.workshop(|shop| Ok(shop.refuse_injection(&found.instruction)))?;
+            let refused = self.with(|shop| Ok(shop.refuse_injection(&found.instruction)))?;
             if let Err(why) = refused {
                 answer.skipped = Some(why.to_string());
                 return Ok(answer);
@@ -103,11 +102,11 @@ impl Engine {
         let turn = FinishedTurn {
             messages: &messages,
             succeeded: true,
-            agent_id: self.agent(),
+            agent_id: self.engine.agent(),
             session_id: None,
         };
         let made =
-            self.workshop_with(&settings, |shop| Ok(shop.propose_capture(&found, profile, &turn)))?;
+            self.with_settings(&settings, |shop| Ok(shop.propose_capture(&found, profile, &turn)))?;
         match made {
             Ok(made) => {
                 answer.events = made.events;
@@ -116,26 +115,25 @@ impl Engine {
             Err(error) => {
                 answer.captured = false;
                 answer.skipped = Some(error.to_string());
-                answer.events = self.workshop(|shop| {
-                    shop.note(WorkshopEventKind::CaptureSkipped, error.to_string())
-                })?;
+                answer.events = self
+                    .with(|shop| shop.note(WorkshopEventKind::CaptureSkipped, error.to_string()))?;
             }
         }
         Ok(answer)
     }
 
     /// The end of an agent's turn: nothing happens unless the workshop is on.
-    pub fn workshop_turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
-        self.turn_with(&self.workshop_settings().0, turn)
+    pub fn turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
+        self.turn_with(&self.settings().0, turn)
     }
 
     /// A turn that a person hands over: it is looked at whether or not agents may use the workshop.
-    pub fn workshop_transcript(
+    pub fn transcript(
         &self,
         turn: &FinishedTurn<'_>,
         profile: Option<CaptureProfile>,
     ) -> Result<TurnReport, EngineError> {
-        let (mut settings, _) = self.workshop_settings();
+        let (mut settings, _) = self.settings();
         settings.loaded = true;
         settings.capture_profile = profile.unwrap_or(settings.capture_profile);
         self.turn_with(&settings, turn)
@@ -146,7 +144,7 @@ impl Engine {
         settings: &WorkshopSettings,
         turn: &FinishedTurn<'_>,
     ) -> Result<TurnReport, EngineError> {
-        let outcome = self.workshop_with(settings, |shop| shop.end_of_turn(turn))?;
+        let outcome = self.with_settings(settings, |shop| shop.end_of_turn(turn))?;
         let mut report = TurnReport {
             proposals: outcome.suggested.into_iter().map(|made| made.proposal).collect(),
             review_due: outcome.review,

@@ -5,7 +5,7 @@ use sinew_workshop::{
     ApprovalPolicy, ReviewMode, ReviewerProvider, WorkshopEventKind, WorkshopSettings,
 };
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, WorkshopHandle};
 
 /// One cause that holds here.
 #[derive(Debug, Clone, Serialize)]
@@ -21,10 +21,10 @@ pub struct WorkshopDiagnosis {
 /// Events that are shown for each symptom.
 const SHOWN: usize = 3;
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// The likely causes of trouble that hold in this workspace.
-    pub fn workshop_explain(&self) -> Result<Vec<WorkshopDiagnosis>, EngineError> {
-        let (settings, reasons) = self.workshop_settings();
+    pub fn explain(&self) -> Result<Vec<WorkshopDiagnosis>, EngineError> {
+        let (settings, reasons) = self.settings();
         let mut found = Vec::new();
         let mut add = |symptom, cause: String, check: &str| {
             found.push(WorkshopDiagnosis { symptom, cause, check: check.to_owned() });
@@ -47,7 +47,7 @@ impl Engine {
             add("no automatic proposal", "autoCapture is false".to_owned(), check);
         }
         let (review, events, proposals) =
-            self.workshop(|shop| Ok((shop.review_state()?, shop.events()?, shop.proposals()?)))?;
+            self.with(|shop| Ok((shop.review_state()?, shop.events()?, shop.proposals()?)))?;
         match settings.review_mode {
             ReviewMode::Off => {
                 let check = "choose heuristic, llm or hybrid";
@@ -93,7 +93,7 @@ impl Engine {
             let cause = format!("{} ({}): {held}", proposal.skill_name, proposal.id);
             add("not applied", cause, "`sinew workshop review`");
         }
-        let snapshot = self.snapshot();
+        let snapshot = self.engine.snapshot();
         let applied = proposals.iter().filter(|p| p.status.as_str() == "applied");
         let mut names: Vec<&str> = applied.map(|p| p.skill_name.as_str()).collect();
         names.sort_unstable();

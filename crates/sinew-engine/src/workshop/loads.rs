@@ -5,7 +5,7 @@ use sinew_catalog::CatalogEntry;
 use sinew_store::{ExpectedVersion, JsonText, StoreOp};
 use sinew_workshop::workspace_hash;
 
-use crate::{Engine, EngineError, store};
+use crate::{EngineError, WorkshopHandle, store};
 
 /// The last time each skill was opened, in milliseconds since 1970.
 const LOADS: &str = "workshop.loads";
@@ -13,12 +13,12 @@ const LOADS: &str = "workshop.loads";
 /// One note an hour is enough for a rule that counts days.
 const PAUSE_MS: u64 = 60 * 60 * 1000;
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// Notes that an agent opened a skill. Never in the way of reading: no database is made for it, and
     /// a note that cannot be written is left out.
     pub(crate) fn note_loaded(&self, entry: &CatalogEntry) {
-        let is_own = entry.base_dir.starts_with(self.workspace().join("skills"));
-        if is_own && (self.store.get().is_some() || store::local_exists(&self.env)) {
+        let is_own = entry.base_dir.starts_with(self.engine.workspace().join("skills"));
+        if is_own && (self.engine.store.get().is_some() || store::local_exists(&self.engine.env)) {
             if let Err(error) = self.try_note_loaded(&entry.name) {
                 tracing::warn!(skill = entry.name, %error, "the use of a skill was not noted");
             }
@@ -26,7 +26,7 @@ impl Engine {
     }
 
     fn try_note_loaded(&self, skill: &str) -> Result<(), EngineError> {
-        let (now, store) = (self.env.clock.now_ms(), self.store()?);
+        let (now, store) = (self.engine.env.clock.now_ms(), self.engine.store()?);
         if self.last_loaded(skill)?.is_none_or(|last| now.saturating_sub(last) >= PAUSE_MS) {
             let put = StoreOp::put(
                 LOADS,
@@ -41,11 +41,11 @@ impl Engine {
 
     /// When an agent last opened a skill, to the hour.
     pub(super) fn last_loaded(&self, skill: &str) -> Result<Option<u64>, EngineError> {
-        let found = self.store()?.get(LOADS, &self.load_key(skill))?;
+        let found = self.engine.store()?.get(LOADS, &self.load_key(skill))?;
         Ok(found.map(|found| found.body.read()).transpose()?)
     }
 
     fn load_key(&self, skill: &str) -> String {
-        format!("{}/{skill}", workspace_hash(self.workspace()))
+        format!("{}/{skill}", workspace_hash(self.engine.workspace()))
     }
 }

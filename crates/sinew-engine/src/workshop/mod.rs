@@ -29,19 +29,32 @@ use sinew_workshop::{
 use crate::{Engine, EngineError, settings};
 use surroundings::CatalogSurroundings;
 
+/// Proposals and what leads to them, in this workspace.
+#[derive(Debug, Clone, Copy)]
+pub struct WorkshopHandle<'a> {
+    pub(crate) engine: &'a Engine,
+}
+
 impl Engine {
+    /// The workshop: proposals, captures, reviews.
+    pub fn workshop(&self) -> WorkshopHandle<'_> {
+        WorkshopHandle { engine: self }
+    }
+}
+
+impl WorkshopHandle<'_> {
     /// How the workshop works now, and what of its configuration had to be corrected.
-    pub fn workshop_settings(&self) -> (WorkshopSettings, Vec<Reason>) {
-        let loaded = settings::load(self.config_source().path.clone());
+    pub fn settings(&self) -> (WorkshopSettings, Vec<Reason>) {
+        let loaded = settings::load(self.engine.settings().config_source().path.clone());
         WorkshopSettings::read(&loaded.config.tree)
     }
 
     /// Calls `work` with the workshop of this workspace.
-    pub fn workshop<T>(
+    pub fn with<T>(
         &self,
         work: impl FnOnce(&Workshop<'_>) -> sinew_workshop::Result<T>,
     ) -> Result<T, EngineError> {
-        self.workshop_with(&self.workshop_settings().0, work)
+        self.with_settings(&self.settings().0, work)
     }
 
     /// Every proposal of this workspace, newest first.
@@ -50,7 +63,7 @@ impl Engine {
         reason = "the path of a method is not general enough over the workshop's lifetime"
     )]
     pub fn proposals(&self) -> Result<Vec<Proposal>, EngineError> {
-        self.workshop(|shop| shop.proposals())
+        self.with(|shop| shop.proposals())
     }
 
     /// How many proposals stand where.
@@ -59,25 +72,25 @@ impl Engine {
         reason = "the path of a method is not general enough over the workshop's lifetime"
     )]
     pub fn proposal_counts(&self) -> Result<ProposalCounts, EngineError> {
-        self.workshop(|shop| shop.status())
+        self.with(|shop| shop.status())
     }
 
-    pub(crate) fn workshop_with<T>(
+    pub(crate) fn with_settings<T>(
         &self,
         settings: &WorkshopSettings,
         work: impl FnOnce(&Workshop<'_>) -> sinew_workshop::Result<T>,
     ) -> Result<T, EngineError> {
-        let store = self.store()?;
-        let locks = self.env.sinew_home().join("workshop");
-        let around = CatalogSurroundings(self);
+        let store = self.engine.store()?;
+        let locks = self.engine.env.sinew_home().join("workshop");
+        let around = CatalogSurroundings(self.engine);
         let workshop = Workshop::new(WorkshopParts {
             store: store.as_ref(),
-            workspace: self.workspace(),
+            workspace: self.engine.workspace(),
             locks: &locks,
             settings,
-            scanner: self.scanner.get_or_init(Scanner::new),
+            scanner: self.engine.scanner.get_or_init(Scanner::new),
             surroundings: &around,
-            clock: self.env.clock.as_ref(),
+            clock: self.engine.env.clock.as_ref(),
         });
         work(&workshop).map_err(EngineError::from)
     }
@@ -89,22 +102,22 @@ impl Engine {
         reason = "the path of the method is not general enough over the workshop's lifetime"
     )]
     pub fn check_probation(&self) -> Result<Vec<WorkshopEvent>, EngineError> {
-        self.workshop(|shop| shop.check_probation())
+        self.with(|shop| shop.check_probation())
     }
 
     /// What goes before an agent's system context while the workshop is on.
-    pub fn workshop_guidance(&self) -> Option<String> {
-        let (settings, _) = self.workshop_settings();
+    pub fn guidance(&self) -> Option<String> {
+        let (settings, _) = self.settings();
         settings.is_on().then(|| sinew_workshop::guidance(settings.approval_policy))
     }
 
     /// The tool `skill_workshop`, which is there only while the workshop is on.
-    pub fn workshop_tool(
+    pub fn tool(
         &self,
         parameters: &Value,
         caller: &WorkshopCaller,
     ) -> Result<WorkshopToolAnswer, EngineError> {
-        let (settings, _) = self.workshop_settings();
+        let (settings, _) = self.settings();
         if !settings.is_on() {
             return Err(EngineError::new(
                 ErrorKind::Refused,
@@ -113,6 +126,6 @@ impl Engine {
             )
             .hint("set plugins.entries.skill-workshop.enabled to true"));
         }
-        self.workshop_with(&settings, |workshop| workshop.call_tool(parameters, caller))
+        self.with_settings(&settings, |workshop| workshop.call_tool(parameters, caller))
     }
 }

@@ -8,13 +8,13 @@ use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_settings::ErrorKind;
 use sinew_workshop::workspace_hash;
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, WorkshopHandle};
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// OpenClaw's store of this workspace.
-    pub fn openclaw_workshop_store(&self) -> PathBuf {
-        let name = format!("{}.json", workspace_hash(self.workspace()));
-        self.env.openclaw_state().0.join("skill-workshop").join(name)
+    pub fn openclaw_store(&self) -> PathBuf {
+        let name = format!("{}.json", workspace_hash(self.engine.workspace()));
+        self.engine.env.openclaw_state().0.join("skill-workshop").join(name)
     }
 
     /// Writes a store. What it replaces stays beside it, and what is no store is not replaced.

@@ -7,7 +7,7 @@ use sinew_workshop::{FinishedTurn, ReviewPrompt, read_reply, review_prompt, work
 
 use super::TurnReport;
 use super::review::ReviewReply;
-use crate::{Engine, EngineError};
+use crate::{EngineError, WorkshopHandle};
 
 /// Reviews that wait, one for each workspace: the latest turn says the most.
 const REVIEWS: &str = "reviews";
@@ -23,7 +23,7 @@ pub struct QueuedReview {
     session_id: Option<String>,
 }
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// Keeps a turn for the model of the next client that offers one.
     pub(super) fn queue_review(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
         let ReviewPrompt { system, prompt } = review_prompt(turn.messages, &self.known_skills())?;
@@ -33,23 +33,23 @@ impl Engine {
             agent_id: turn.agent_id.map(str::to_owned),
             session_id: turn.session_id.map(str::to_owned),
         };
-        let key = workspace_hash(self.workspace());
+        let key = workspace_hash(self.engine.workspace());
         let put = StoreOp::put(REVIEWS, &key, ExpectedVersion::Any, JsonText::of(&queued)?);
-        self.store()?.transact(&[put])?;
+        self.engine.store()?.transact(&[put])?;
         Ok(TurnReport::default())
     }
 
     /// The review that waits for a client's model, if one does.
     pub fn queued_review(&self) -> Result<Option<QueuedReview>, EngineError> {
-        let found = self.store()?.get(REVIEWS, &workspace_hash(self.workspace()))?;
+        let found = self.engine.store()?.get(REVIEWS, &workspace_hash(self.engine.workspace()))?;
         Ok(found.map(|found| found.body.read()).transpose()?)
     }
 
     /// Takes what a client's model said, or why it said nothing. Either way the review is over: nothing
     /// is tried again.
     pub fn finish_review(&self, reply: Result<&str, &str>) -> Result<TurnReport, EngineError> {
-        let key = workspace_hash(self.workspace());
-        let store = self.store()?;
+        let key = workspace_hash(self.engine.workspace());
+        let store = self.engine.store()?;
         let Some(found) = store.get(REVIEWS, &key)? else { return Ok(TurnReport::default()) };
         let queued: QueuedReview = found.body.read()?;
         store.transact(&[StoreOp::delete(

@@ -14,7 +14,7 @@ use sinew_workshop::{
 
 use super::TurnReport;
 use crate::model::{CompletionRequest, LanguageModel, LanguageModelError, open_model};
-use crate::{Engine, EngineError};
+use crate::{EngineError, WorkshopHandle};
 
 /// What is said when no model is configured.
 const NO_PROVIDER: &str = "no provider";
@@ -26,15 +26,16 @@ pub(super) enum ReviewReply {
     Skipped(String),
 }
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// Runs the reviewer over a turn. A failure is an event, never an error of the turn; nothing is
     /// tried again.
     pub fn review_turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
-        let (settings, _) = self.workshop_settings();
+        let (settings, _) = self.settings();
         if settings.provider == Some(ReviewerProvider::Mcp) {
             return self.queue_review(turn);
         }
-        let model = settings.provider.as_ref().and_then(|provider| open_model(provider, &self.env));
+        let model =
+            settings.provider.as_ref().and_then(|provider| open_model(provider, &self.engine.env));
         match model {
             Some(model) => self.review_with(turn, model.as_ref()),
             None => {
@@ -52,10 +53,11 @@ impl Engine {
     ) -> Result<TurnReport, EngineError> {
         let mut report = TurnReport::default();
         let path = self
+            .engine
             .env
             .sinew_home()
             .join("workshop")
-            .join(format!("{}.review", workspace_hash(self.workspace())));
+            .join(format!("{}.review", workspace_hash(self.engine.workspace())));
         let lock = FileLock::try_acquire(&path)
             .map_err(|error| EngineError::file("lock", &path, &error))?;
         let Some(_lock) = lock else {
@@ -90,7 +92,7 @@ impl Engine {
                     session_id: session_id.map(str::to_owned),
                     apply: ApplyMode::ByPolicy,
                 };
-                match self.workshop(|shop| Ok(shop.suggest(&draft, &origin)))? {
+                match self.with(|shop| Ok(shop.suggest(&draft, &origin)))? {
                     Ok(made) => {
                         report.events = made.events;
                         report.proposals.push(made.proposal);
@@ -111,7 +113,7 @@ impl Engine {
         messages: &[Value],
         model: &dyn LanguageModel,
     ) -> Result<ReviewReply, EngineError> {
-        let (settings, _) = self.workshop_settings();
+        let (settings, _) = self.settings();
         let start = Instant::now();
         let whole = Duration::from_millis(settings.review_timeout_ms);
         let mut prompt = review_prompt(messages, &self.known_skills())?;
@@ -142,13 +144,14 @@ impl Engine {
 
     /// The workspace's own skills, for the reviewer.
     pub(super) fn known_skills(&self) -> Vec<ReviewerSkill> {
-        let snapshot = self.snapshot();
-        let own = self.workspace().join("skills");
+        let snapshot = self.engine.snapshot();
+        let own = self.engine.workspace().join("skills");
         let entries =
             snapshot.catalog.unshadowed().filter(|entry| entry.base_dir.starts_with(&own));
         entries
             .filter_map(|entry| {
-                let file = self.read_file(&snapshot.catalog, &entry.name, None).ok()?;
+                let file =
+                    self.engine.skills().read_file(&snapshot.catalog, &entry.name, None).ok()?;
                 Some(ReviewerSkill { name: entry.name.clone(), text: file.text })
             })
             .collect()
@@ -156,14 +159,14 @@ impl Engine {
 
     /// Says once in the life of this engine that there is no model to ask.
     pub(super) fn skipped_without_provider(&self) -> Result<Vec<WorkshopEvent>, EngineError> {
-        if self.said_no_provider.swap(true, Ordering::Relaxed) {
+        if self.engine.said_no_provider.swap(true, Ordering::Relaxed) {
             return Ok(Vec::new());
         }
         self.note(WorkshopEventKind::ReviewerSkipped, NO_PROVIDER)
     }
 
     fn note(&self, kind: WorkshopEventKind, why: &str) -> Result<Vec<WorkshopEvent>, EngineError> {
-        self.workshop(|shop| shop.note(kind, why))
+        self.with(|shop| shop.note(kind, why))
     }
 }
 

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::{Engine, EngineError, settings};
+use crate::{EngineError, WorkshopHandle, settings};
 
-impl Engine {
+impl WorkshopHandle<'_> {
     /// Adds an approval rule that keeps proposals for a skill from being stored at all. The file as
     /// it was stays beside it.
     pub fn forbid_proposals(&self, skill: &str) -> Result<PathBuf, EngineError> {
         let name = sinew_workshop::normalise_name(skill);
-        let path = self.config_source().path.clone();
+        let path = self.engine.settings().config_source().path.clone();
         settings::update(&path, |root| {
             let mut at = root;
             for key in ["plugins", "entries", "skill-workshop", "config"] {

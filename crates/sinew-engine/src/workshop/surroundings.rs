@@ -9,7 +9,7 @@ use sinew_route::eval::read_trigger_rows;
 use sinew_settings::path_text;
 use sinew_workshop::{NeighbourSkill, SkillOwner, SkillSurroundings, StoredQuery, TrialRecord};
 
-use crate::prompt::HypotheticalSkill;
+use crate::skills::HypotheticalSkill;
 use crate::{Engine, PromptOptions};
 
 /// Where an author keeps the messages that a skill should, and should not, be chosen for.
@@ -47,7 +47,7 @@ impl SkillSurroundings for CatalogSurroundings<'_> {
         let snapshot = self.0.snapshot();
         let options = PromptOptions::default();
         let omitted = |imagined: Option<HypotheticalSkill<'_>>| -> BTreeSet<String> {
-            let block = self.0.prompt_with(&snapshot.catalog, &options, imagined);
+            let block = self.0.skills().prompt_with(&snapshot.catalog, &options, imagined);
             block.report.omitted.into_iter().map(|skill| skill.name).collect()
         };
         let file = self.0.workspace().join("skills").join(name).join("SKILL.md");
@@ -63,7 +63,7 @@ impl SkillSurroundings for CatalogSurroundings<'_> {
     fn trials(&self, name: &str, since: u64) -> Option<TrialRecord> {
         // Where nothing is counted, or the count cannot be read, nothing is held against a skill.
         let mut trials = self.0.cortex().ok()?.trials(name, UtcInstant::from_clock(since)).ok()?;
-        trials.used |= self.0.last_loaded(name).ok()?.is_some_and(|last| last >= since);
+        trials.used |= self.0.workshop().last_loaded(name).ok()?.is_some_and(|last| last >= since);
         Some(trials)
     }
 

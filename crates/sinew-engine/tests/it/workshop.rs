@@ -59,7 +59,7 @@ fn skill_workshop_animated_gif_autocreate() {
     let machine = configured(&json!({"approvalPolicy": "auto"}));
     let engine = open(&machine);
     assert!(!is_listed(&engine, "animated-gif-workflow"));
-    let report = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    let report = engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     assert_eq!(lines(&report), ["skill-workshop: applied animated-gif-workflow"]);
     assert!(is_listed(&engine, "animated-gif-workflow"), "without a restart");
     let file = std::fs::read_to_string(machine.path("work/skills/animated-gif-workflow/SKILL.md"));
@@ -85,7 +85,7 @@ fn corrections_of_every_topic_are_written() {
         ("always check the labels of a pull request before you merge it", "github-pr-workflow"),
         ("remember to write the totals with two decimals in every report", "learned-workflows"),
     ] {
-        let report = engine.workshop_turn(&turn(&said(sentence))).expect("a turn");
+        let report = engine.workshop().turn(&turn(&said(sentence))).expect("a turn");
         assert_eq!(lines(&report), [format!("skill-workshop: applied {skill}")]);
     }
 }
@@ -95,14 +95,15 @@ fn corrections_of_every_topic_are_written() {
 fn skill_workshop_pending_approval() {
     let machine = configured(&json!({}));
     let engine = open(&machine);
-    let report = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    let report = engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     assert_eq!(lines(&report), ["skill-workshop: queued animated-gif-workflow"]);
     assert_eq!(std::fs::read_dir(machine.path("work")).expect("a folder").count(), 0);
-    let list = engine.workshop_tool(&json!({"action": "list_pending"}), &caller()).expect("a list");
+    let list =
+        engine.workshop().tool(&json!({"action": "list_pending"}), &caller()).expect("a list");
     let id = list.value[0]["id"].as_str().expect("an id").to_owned();
-    let refused = engine.workshop_tool(&json!({"action": "apply", "id": id}), &caller());
+    let refused = engine.workshop().tool(&json!({"action": "apply", "id": id}), &caller());
     assert_eq!(refused.expect_err("a model cannot approve").code, "needs-approval");
-    let done = engine.workshop(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default()));
+    let done = engine.workshop().with(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default()));
     assert!(done.expect("written").skill_path.is_some());
     assert!(is_listed(&engine, "animated-gif-workflow"));
 }
@@ -127,13 +128,13 @@ fn skill_workshop_reviewer_autonomous() {
     let mut messages =
         said("from now on check the sizes. my key is sk-live-EXAMPLE0000000000000000");
     messages.extend(said(GIF));
-    let report = engine.workshop_turn(&turn(&messages)).expect("a turn");
+    let report = engine.workshop().turn(&turn(&messages)).expect("a turn");
     assert!(
         report.review_due && report.proposals.is_empty(),
         "in this mode only the reviewer proposes"
     );
     assert!(server.requests().is_empty(), "the turn did not wait for it");
-    let report = engine.review_turn(&turn(&messages)).expect("a review");
+    let report = engine.workshop().review_turn(&turn(&messages)).expect("a review");
     assert_eq!(lines(&report), ["skill-workshop: applied media-asset-qa"]);
     assert_eq!(serde_json::to_value(report.proposals[0].source).expect("JSON"), "reviewer");
     assert!(is_listed(&engine, "media-asset-qa"));
@@ -143,7 +144,8 @@ fn skill_workshop_reviewer_autonomous() {
     assert!(body.contains("--- notes ---") && body.contains("verify the GIF source URL"));
     assert!(
         !engine
-            .workshop_turn(&turn(&said("thank you so much for that")))
+            .workshop()
+            .turn(&turn(&said("thank you so much for that")))
             .expect("a turn")
             .review_due
     );
@@ -155,7 +157,8 @@ fn cases_25_and_26_a_reviewer_that_fails_is_skipped_and_said() {
         let server = ModelServer::new([manner]);
         let machine = reviewed(&server, &json!({}));
         let engine = open(&machine);
-        let report = engine.review_turn(&turn(&said(GIF))).expect("no error of the turn");
+        let report =
+            engine.workshop().review_turn(&turn(&said(GIF))).expect("no error of the turn");
         assert!(report.proposals.is_empty());
         let [shown] = lines(&report).try_into().expect("one line");
         assert!(shown.starts_with(line), "{shown}");
@@ -193,14 +196,14 @@ fn a_reply_that_is_no_json_may_be_repaired_once() {
     ]);
     let machine = reviewed(&server, &json!({"reviewRepair": 1}));
     let engine = open(&machine);
-    let report = engine.review_turn(&turn(&said(GIF))).expect("a review");
+    let report = engine.workshop().review_turn(&turn(&said(GIF))).expect("a review");
     assert_eq!(lines(&report), ["skill-workshop: queued media-asset-qa"]);
     let second = server.requests()[1].body.to_string();
     assert!(second.contains("could not be used"), "{second}");
     let server = ModelServer::new([ModelManner::Says("no".to_owned())]);
     let machine = reviewed(&server, &json!({"reviewRepair": 1}));
     let engine = open(&machine);
-    engine.review_turn(&turn(&said(GIF))).expect("a review");
+    engine.workshop().review_turn(&turn(&said(GIF))).expect("a review");
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -208,7 +211,7 @@ fn a_reply_that_is_no_json_may_be_repaired_once() {
 fn without_a_provider_hybrid_is_heuristic_and_says_so_once() {
     let machine = configured(&json!({"reviewInterval": 1}));
     let engine = open(&machine);
-    let first = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    let first = engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     assert_eq!(
         lines(&first),
         [
@@ -216,9 +219,12 @@ fn without_a_provider_hybrid_is_heuristic_and_says_so_once() {
             "skill-workshop: reviewer skipped: no provider",
         ]
     );
-    let second = engine.workshop_turn(&turn(&said("thanks"))).expect("a turn");
+    let second = engine.workshop().turn(&turn(&said("thanks"))).expect("a turn");
     assert_eq!(lines(&second), [""; 0]);
-    assert_eq!(lines(&engine.review_turn(&turn(&said(GIF))).expect("a review")), [""; 0]);
+    assert_eq!(
+        lines(&engine.workshop().review_turn(&turn(&said(GIF))).expect("a review")),
+        [""; 0]
+    );
 }
 
 #[test]
@@ -230,27 +236,33 @@ fn one_review_at_a_time() {
         .path("home/.sinew/workshop")
         .join(format!("{}.review", workspace_hash(engine.workspace())));
     let held = FileLock::acquire(&lock).expect("a lock");
-    let report = engine.review_turn(&turn(&said(GIF))).expect("a review");
+    let report = engine.workshop().review_turn(&turn(&said(GIF))).expect("a review");
     assert_eq!(lines(&report), ["skill-workshop: reviewer skipped: another review is running"]);
     drop(held);
-    assert_eq!(engine.review_turn(&turn(&said(GIF))).expect("a review").proposals.len(), 1);
+    assert_eq!(
+        engine.workshop().review_turn(&turn(&said(GIF))).expect("a review").proposals.len(),
+        1
+    );
 }
 
 #[test]
 fn settings_count_from_the_next_turn() {
     let machine = TestMachine::new();
     let engine = open(&machine);
-    let off = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    let off = engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     assert!(off.events.is_empty(), "off by default");
-    assert_eq!(engine.workshop_tool(&json!({}), &caller()).expect_err("off").code, "workshop-off");
-    assert_eq!(engine.workshop_guidance(), None);
+    assert_eq!(
+        engine.workshop().tool(&json!({}), &caller()).expect_err("off").code,
+        "workshop-off"
+    );
+    assert_eq!(engine.workshop().guidance(), None);
     configure(&machine, &json!({}));
-    let on = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    let on = engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     assert_eq!(on.proposals.len(), 1);
-    assert!(engine.workshop_guidance().is_some());
-    assert_eq!(engine.workshop_tool(&json!({}), &caller()).expect("on").value["pending"], 1);
+    assert!(engine.workshop().guidance().is_some());
+    assert_eq!(engine.workshop().tool(&json!({}), &caller()).expect("on").value["pending"], 1);
     configure(&machine, &json!({"enabled": false}));
-    assert!(engine.workshop_tool(&json!({}), &caller()).is_err());
+    assert!(engine.workshop().tool(&json!({}), &caller()).is_err());
 }
 
 #[test]
@@ -269,7 +281,7 @@ fn what_was_learned_is_found_in_other_words() {
         );
     }
     let engine = open(&machine);
-    engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     for message in [
         "find me a funny gif of a cat for the channel",
         "can you post an animated reaction to that?",
@@ -285,7 +297,7 @@ fn what_was_learned_is_found_in_other_words() {
 fn what_was_learned_is_on_probation() {
     let machine = configured(&json!({"approvalPolicy": "auto"}));
     let engine = open(&machine);
-    engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     let used = |skill: &str, worked: bool, times: usize| {
         for _ in 0..times {
             let outcome = NewOutcome {
@@ -298,7 +310,7 @@ fn what_was_learned_is_on_probation() {
             engine.cortex().expect("a cortex").record(&outcome).expect("recorded");
         }
     };
-    let quiet = || lines(&engine.workshop_turn(&turn(&said("thanks"))).expect("a turn"));
+    let quiet = || lines(&engine.workshop().turn(&turn(&said("thanks"))).expect("a turn"));
     used("other-gifs", true, 7);
     used("other-gifs", false, 3);
     used("animated-gif-workflow", true, 2);
@@ -309,12 +321,16 @@ fn what_was_learned_is_on_probation() {
     assert_eq!(quiet(), [""; 0], "seven uses are too few to judge");
     used("animated-gif-workflow", false, 1);
     assert_eq!(quiet(), ["skill-workshop: queued animated-gif-workflow"]);
-    let list = engine.workshop_tool(&json!({"action": "list_pending"}), &caller()).expect("a list");
+    let list =
+        engine.workshop().tool(&json!({"action": "list_pending"}), &caller()).expect("a list");
     assert_eq!(list.value[0]["change"]["kind"], "retire");
     let id = list.value[0]["id"].as_str().expect("an id").to_owned();
-    let refused = engine.workshop_tool(&json!({"action": "apply", "id": id}), &caller());
+    let refused = engine.workshop().tool(&json!({"action": "apply", "id": id}), &caller());
     assert_eq!(refused.expect_err("a person decides").code, "needs-approval");
-    engine.workshop(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default())).expect("retired");
+    engine
+        .workshop()
+        .with(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default()))
+        .expect("retired");
     assert!(!is_listed(&engine, "animated-gif-workflow"));
 }
 
@@ -324,7 +340,7 @@ fn what_was_learned_and_never_opened_is_asked_about_after_a_month() {
     const DAY: u64 = 24 * 60 * 60 * 1000;
     let machine = configured(&json!({"approvalPolicy": "auto"}));
     let engine = open(&machine);
-    let learn = |sentence: &str| engine.workshop_turn(&turn(&said(sentence))).expect("a turn");
+    let learn = |sentence: &str| engine.workshop().turn(&turn(&said(sentence))).expect("a turn");
     learn(GIF);
     learn("from now on take a screenshot of the page before you answer me");
     let start = machine.environment().clock.now_ms();
@@ -336,9 +352,9 @@ fn what_was_learned_and_never_opened_is_asked_about_after_a_month() {
     let later = after(29);
     let agent = Actor::Agent { name: "claude".to_owned() };
     let catalog = &later.snapshot().catalog;
-    later.read_skill(catalog, "screenshot-asset-workflow", None, &agent).expect("read");
-    assert_eq!(later.check_probation().expect("looked").len(), 0);
-    let events = after(31).check_probation().expect("looked");
+    later.skills().read(catalog, "screenshot-asset-workflow", None, &agent).expect("read");
+    assert_eq!(later.workshop().check_probation().expect("looked").len(), 0);
+    let events = after(31).workshop().check_probation().expect("looked");
     let lines: Vec<String> = events.iter().map(WorkshopEvent::line).collect();
     assert_eq!(lines, ["skill-workshop: queued animated-gif-workflow"]);
 }
@@ -354,11 +370,15 @@ fn reading_an_installed_skill_shows_what_was_learned_about_it() {
     );
     let engine = open(&machine);
     let call = json!({"action": "suggest", "skillName": "hub-skill", "section": "Workflow", "body": "- Ours."});
-    let made = engine.workshop_tool(&call, &caller()).expect("queued").value;
+    let made = engine.workshop().tool(&call, &caller()).expect("queued").value;
     assert_eq!(made["proposal"]["gates"]["ownership"], "installed");
     let id = made["proposal"]["id"].as_str().expect("an id").to_owned();
-    engine.workshop(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default())).expect("written");
-    let read = engine.read_file(&engine.snapshot().catalog, "hub-skill", None).expect("a file");
+    engine
+        .workshop()
+        .with(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default()))
+        .expect("written");
+    let read =
+        engine.skills().read_file(&engine.snapshot().catalog, "hub-skill", None).expect("a file");
     assert_eq!(
         read.text,
         format!("{}\n\n# Learned in this workspace\n\n## Workflow\n\n- Ours.\n", theirs.trim_end())
@@ -378,7 +398,7 @@ fn skills_of_other_tiers_are_not_edited_and_authors_messages_are_protected() {
     let engine = open(&machine);
     let suggest = |name: &str, description: &str| {
         let call = json!({"action": "suggest", "skillName": name, "description": description, "body": "- Ask first."});
-        engine.workshop_tool(&call, &caller())
+        engine.workshop().tool(&call, &caller())
     };
     let error = suggest("shared-one", "d").expect_err("not ours");
     assert_eq!(
@@ -407,7 +427,7 @@ fn a_skill_that_costs_another_its_place_in_the_prompt_waits() {
     let engine = open(&machine);
     let call =
         json!({"action": "suggest", "skillName": "abc", "description": "New", "body": "- New."});
-    let made = engine.workshop_tool(&call, &caller()).expect("queued").value;
+    let made = engine.workshop().tool(&call, &caller()).expect("queued").value;
     assert_eq!(made["status"], "pending", "{made}");
     assert_eq!(made["proposal"]["gates"]["promptBudget"], json!(["bbb"]));
 }
@@ -418,12 +438,13 @@ fn a_person_can_judge_a_message_without_the_entry() {
     let engine = open(&machine);
     let judge = |text: &str, profile, dry_run| {
         engine
-            .capture_message(text, CaptureOptions { profile: Some(profile), dry_run })
+            .workshop()
+            .capture(text, CaptureOptions { profile: Some(profile), dry_run })
             .expect("an answer")
     };
     let dry = judge(GIF, CaptureProfile::Reference, true);
     assert!(dry.captured && dry.proposal.expect("a draft")["skillName"] == "animated-gif-workflow");
-    assert_eq!(engine.workshop(|shop| Ok(shop.proposals()?.len())).expect("a list"), 0);
+    assert_eq!(engine.workshop().with(|shop| Ok(shop.proposals()?.len())).expect("a list"), 0);
     let stored = judge(GIF, CaptureProfile::Reference, false);
     assert_eq!(stored.proposal.expect("a record")["status"], "pending");
     let skipped = judge(
@@ -445,11 +466,11 @@ fn a_person_can_judge_a_message_without_the_entry() {
 fn never_for_a_skill_is_kept_in_the_configuration() {
     let machine = configured(&json!({"approvalRules": [{"match": "*", "policy": "auto"}]}));
     let engine = open(&machine);
-    engine.forbid_proposals("Animated GIF workflow").expect("written");
-    engine.forbid_proposals("animated-gif-workflow").expect("once is enough");
-    let report = engine.workshop_turn(&turn(&said(GIF))).expect("a turn");
+    engine.workshop().forbid_proposals("Animated GIF workflow").expect("written");
+    engine.workshop().forbid_proposals("animated-gif-workflow").expect("once is enough");
+    let report = engine.workshop().turn(&turn(&said(GIF))).expect("a turn");
     assert_eq!(report.events[0].kind, WorkshopEventKind::CaptureSkipped);
-    let (settings, _) = engine.workshop_settings();
+    let (settings, _) = engine.workshop().settings();
     assert_eq!(settings.approval_rules.len(), 2);
     assert!(machine.path("home/.sinew/config.json5.bak").exists());
 }
@@ -459,10 +480,12 @@ fn the_causes_of_trouble_are_named_with_evidence() {
     let machine = configured(&json!({"autoCapture": false, "reviewInterval": 999}));
     let engine = open(&machine);
     engine
-        .capture_message(GIF, CaptureOptions { profile: None, dry_run: false })
+        .workshop()
+        .capture(GIF, CaptureOptions { profile: None, dry_run: false })
         .expect("an answer");
     let causes: Vec<String> = engine
-        .workshop_explain()
+        .workshop()
+        .explain()
         .expect("causes")
         .iter()
         .map(|found| format!("{}: {}", found.symptom, found.cause))
@@ -475,7 +498,7 @@ fn the_causes_of_trouble_are_named_with_evidence() {
     ] {
         assert!(causes.iter().any(|cause| cause.contains(expected)), "{expected}: {causes:?}");
     }
-    let corrected = engine.issues(&engine.snapshot().catalog);
+    let corrected = engine.status().issues(&engine.snapshot().catalog);
     assert!(
         corrected.iter().any(|reason| reason.detail.contains("reviewInterval")),
         "doctor shows it too"
@@ -496,8 +519,8 @@ fn a_draft_is_reworded_by_the_model_and_its_steps_stay() {
     let draft = |machine: &TestMachine| {
         let engine = open(machine);
         let bytes = LearnSource::Bytes(TRACE.as_bytes().to_vec());
-        let mut report = engine.learn(&bytes, None, &|_, _| {}).expect("learned");
-        engine.rewrite_drafts(&mut report).expect("asked");
+        let mut report = engine.traces().learn(&bytes, None, &|_, _| {}).expect("learned");
+        engine.traces().rewrite_drafts(&mut report).expect("asked");
         report.runs.remove(0)
     };
     let plain = draft(&reviewed(&ModelServer::new([ModelManner::Hangs]), &json!({})));

@@ -155,7 +155,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
 fn without_rules(call: &McpToolCall<'_>, refusal: McpToolRefusal) -> McpToolRefusal {
     match refusal {
         McpToolRefusal::Engine(error) => {
-            let message = call.look.engine.mask_rule_names(&error.message);
+            let message = call.look.engine.skills().mask_rule_names(&error.message);
             McpToolRefusal::Engine(EngineError { message, ..error })
         }
         invalid => invalid,
@@ -164,7 +164,7 @@ fn without_rules(call: &McpToolCall<'_>, refusal: McpToolRefusal) -> McpToolRefu
 
 fn hide_rules(call: &McpToolCall<'_>, value: &mut Value) {
     match value {
-        Value::String(text) => *text = call.look.engine.mask_rule_names(text),
+        Value::String(text) => *text = call.look.engine.skills().mask_rule_names(text),
         Value::Array(items) => items.iter_mut().for_each(|item| hide_rules(call, item)),
         Value::Object(fields) => fields.values_mut().for_each(|field| hide_rules(call, field)),
         _ => {}
@@ -187,15 +187,17 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
                 read_only: input.read_only,
                 ..AcquireRequest::default()
             };
-            let market = engine.market(&HubOverrides::default())?;
+            let market = engine.hub().market(&HubOverrides::default())?;
             let mut host = listener(call);
-            let standing = engine.acquisition(&market).begin(&wish, &mut host)?;
+            let standing = engine.hub().acquisition(&market).begin(&wish, &mut host)?;
             run_response(call, &standing, &host)
         }
         AcquireSkillAction::Install => {
             let run = match (&input.run, &input.approval) {
                 (Some(run), _) => run.clone(),
-                (None, Some(id)) => engine.approval(id)?.run.ok_or_else(|| not_of_a_run(id))?,
+                (None, Some(id)) => {
+                    engine.approvals().get(id)?.run.ok_or_else(|| not_of_a_run(id))?
+                }
                 (None, None) => return Err(required("run or approval")),
             };
             go_on(call, &run)
@@ -213,9 +215,9 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         }
         AcquireSkillAction::Release => {
             let run = input.run.ok_or_else(|| required("run"))?;
-            let market = engine.market(&HubOverrides::default())?;
+            let market = engine.hub().market(&HubOverrides::default())?;
             let mut host = listener(call);
-            let standing = engine.acquisition(&market).cancel(&run, &mut host)?;
+            let standing = engine.hub().acquisition(&market).cancel(&run, &mut host)?;
             run_response(call, &standing, &host)
         }
     }
@@ -253,9 +255,9 @@ fn not_of_a_run(id: &str) -> EngineError {
 /// Takes a run up where it stands.
 fn go_on(call: &McpToolCall<'_>, run: &str) -> Result<McpToolResponse, McpToolRefusal> {
     let engine = &call.look.engine;
-    let market = engine.market(&HubOverrides::default())?;
+    let market = engine.hub().market(&HubOverrides::default())?;
     let mut host = listener(call);
-    let standing = engine.acquisition(&market).resume_after_notice(run, &mut host)?;
+    let standing = engine.hub().acquisition(&market).resume_after_notice(run, &mut host)?;
     run_response(call, &standing, &host)
 }
 
@@ -335,14 +337,14 @@ fn search(
         }
     };
     let engine = &call.look.engine;
-    let hub = engine.hub(&HubOverrides::default())?;
+    let hub = engine.hub().open(&HubOverrides::default())?;
     let query = RegistryQuery {
         words,
         sources: SearchSources::Usual,
         matching: NameMatching::Words,
         limit: SHOWN,
     };
-    let found = engine.search_skills(&hub, &query)?;
+    let found = engine.hub().search(&hub, &query)?;
     let rows = &found.candidates[..found.candidates.len().min(SHOWN)];
     let mut lines = vec![format!("{} candidates", rows.len())];
     for row in rows {

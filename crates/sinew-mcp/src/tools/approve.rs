@@ -76,16 +76,16 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let engine = &call.look.engine;
     let action = input.action.as_deref().unwrap_or("list");
     if action == "list" {
-        let waiting = engine.approvals(true)?;
+        let waiting = engine.approvals().list(true)?;
         let mut lines = vec![format!("{} wait for the user", waiting.len())];
         lines.extend(waiting.iter().map(line));
         return Ok(McpToolAnswer::new(&json!({"approvals": waiting}), lines.join("\n")).into());
     }
     let id = input.id.ok_or_else(|| McpToolRefusal::Invalid("id is required".to_owned()))?;
     if action == "withdraw" {
-        return Ok(approval_answer(&engine.withdraw_approval(&id, &call.caller.actor())?).into());
+        return Ok(approval_answer(&engine.approvals().withdraw(&id, &call.caller.actor())?).into());
     }
-    let approval = engine.approval(&id)?;
+    let approval = engine.approvals().get(&id)?;
     if call.caller.elicits && approval.is_pending() {
         // The person is there: their own answer counts, nobody else's account of it.
         return Ok(McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))));
@@ -104,7 +104,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         comment: None,
         remember: false,
     };
-    Ok(approval_answer(&engine.decide_approval(&id, &decision)?).into())
+    Ok(approval_answer(&engine.approvals().decide(&id, &decision)?).into())
 }
 
 fn resume(
@@ -131,7 +131,7 @@ pub(super) fn decide(
             (ApprovalResponse::Yes(ConsentScope::Listed), comment, remember)
         }
         ClientReply::No(comment) => (ApprovalResponse::No, comment, false),
-        ClientReply::Nothing | ClientReply::Said(_) => return engine.approval(id),
+        ClientReply::Nothing | ClientReply::Said(_) => return engine.approvals().get(id),
     };
     let decision = ApprovalDecision {
         said,
@@ -142,7 +142,7 @@ pub(super) fn decide(
         comment,
         remember,
     };
-    engine.decide_approval(id, &decision)
+    engine.approvals().decide(id, &decision)
 }
 
 fn approval_answer(approval: &Approval) -> McpToolAnswer {

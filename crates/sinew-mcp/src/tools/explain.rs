@@ -82,7 +82,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
     if let Some(skill) = &input.skill {
         let entry = engine.find(catalog, skill)?;
-        let entry = engine.entry_visible_to(entry, &call.caller.actor());
+        let entry = engine.skills().entry_visible_to(entry, &call.caller.actor());
         let why = engine.explain(catalog, &entry, &PromptOptions::default());
         return Ok(McpToolAnswer::new(&why, lines(&why)).into());
     }
@@ -99,7 +99,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         return Ok(McpToolAnswer::new(&data, lines(&why)).into());
     }
     if let Some(id) = &input.approval {
-        let approval = engine.approval(id)?;
+        let approval = engine.approvals().get(id)?;
         let why = of_approval(&approval);
         let mut data = json!(why);
         data["approval"] = json!(approval);
@@ -108,7 +108,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let id = input.proposal.as_deref().unwrap_or_default();
     let caller = WorkshopCaller { by: call.caller.actor(), agent_id: None, session_id: None };
     let asked = json!({"action": "inspect", "id": id});
-    let record = engine.workshop_tool(&asked, &caller)?.value;
+    let record = engine.workshop().tool(&asked, &caller)?.value;
     let why = of_proposal(&record);
     let mut data = json!(why);
     data["proposal"] = record;

@@ -122,7 +122,8 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let actor = call.caller.actor();
     let all: Vec<&CatalogEntry> = snapshot.catalog.entries.iter().filter(wanted).collect();
     let page = all.iter().skip(from).take(limit);
-    let skills: Vec<SkillSummary> = page.map(|entry| engine.summary(entry, &actor)).collect();
+    let skills: Vec<SkillSummary> =
+        page.map(|entry| engine.skills().summary(entry, &actor)).collect();
     let mut lines = vec![format!("{} skills, {} shown", all.len(), skills.len())];
     for skill in &skills {
         let why = skill.reason.as_ref().map(|reason| format!(" ({})", one_line(reason)));
@@ -133,13 +134,14 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
             why.unwrap_or_default()
         ));
     }
-    let mut data = json!({"skills": skills, "counts": engine.state_counts(&snapshot.catalog)});
+    let mut data =
+        json!({"skills": skills, "counts": engine.skills().state_counts(&snapshot.catalog)});
     if from + limit < all.len() {
         data["nextCursor"] = json!(format!("{}:{}", snapshot.version, from + limit));
         lines.push("there are more: call again with nextCursor".to_owned());
     }
     if input.format.as_deref() == Some("index") {
-        let block = engine.prompt(&snapshot.catalog, &PromptOptions::default());
+        let block = engine.skills().prompt(&snapshot.catalog, &PromptOptions::default());
         data["prompt"] = json!(block.text);
     }
     Ok(McpToolAnswer::new(&data, lines.join("\n")).into())

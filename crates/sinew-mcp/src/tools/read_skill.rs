@@ -83,7 +83,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         (Some(name), _) => (name.clone(), input.file.clone()),
         (None, uri) => {
             let uri = uri.as_deref().unwrap_or_default();
-            let (entry, below) = engine.served_at(catalog, uri).ok_or_else(|| {
+            let (entry, below) = engine.skills().served_at(catalog, uri).ok_or_else(|| {
                 EngineError::new(
                     ErrorKind::No,
                     "unknown-skill",
@@ -95,7 +95,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
             (entry.name.clone(), input.file.clone().or(below))
         }
     };
-    let read = engine.read_skill(catalog, &wanted, file.as_deref(), &call.caller.actor())?;
+    let read = engine.skills().read(catalog, &wanted, file.as_deref(), &call.caller.actor())?;
     let max = usize::try_from(input.max_bytes.unwrap_or(DEFAULT_MAX)).unwrap_or(usize::MAX);
     let mut data = json!({
         "name": read.name, "file": read.file, "location": read.location,

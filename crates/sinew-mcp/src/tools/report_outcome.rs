@@ -175,9 +175,9 @@ fn of_run(
         side_effects: input.side_effects.clone().unwrap_or_default(),
         ..UseReport::success()
     };
-    let market = engine.market(&HubOverrides::default())?;
+    let market = engine.hub().market(&HubOverrides::default())?;
     let mut host = listener(call);
-    let standing = engine.acquisition(&market).report(run, finish, &mut host)?;
+    let standing = engine.hub().acquisition(&market).report(run, finish, &mut host)?;
     let stepped = AcquireStep { run: standing.run, effects: Vec::new() };
     let mut data = json!(engine.cortex()?.reported_run(&stepped)?);
     data["waits"] = json!(standing.waits);

@@ -69,7 +69,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     };
     let reference_only = input.profile.as_deref() == Some("reference");
     let catalog = &call.look.snapshot.catalog;
-    let said = call.look.engine.scan_verdict(catalog, subject, reference_only)?;
+    let said = call.look.engine.skills().scan_verdict(catalog, subject, reference_only)?;
     let lines = format!(
         "{}: {} critical, {} warn, {} info\n{}",
         said.verdict.as_str(),

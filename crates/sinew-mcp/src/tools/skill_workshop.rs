@@ -50,13 +50,13 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
 
 /// A review that this client's model can do now. It comes before looking, never before acting.
 fn waiting_review(call: &McpToolCall<'_>) -> Result<Option<ClientQuestion>, EngineError> {
-    let (settings, _) = call.look.engine.workshop_settings();
+    let (settings, _) = call.look.engine.workshop().settings();
     let looks = matches!(call.arguments["action"].as_str(), None | Some("status" | "list_pending"));
     if !looks || !call.caller.samples || settings.provider != Some(ReviewerProvider::Mcp) {
         return Ok(None);
     }
     let within = Duration::from_millis(settings.review_timeout_ms);
-    let queued = call.look.engine.queued_review()?;
+    let queued = call.look.engine.workshop().queued_review()?;
     Ok(queued.map(|review| ClientQuestion::Review {
         system: review.system,
         prompt: review.prompt,
@@ -71,11 +71,11 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         session_id: None,
     };
     let engine = &call.look.engine;
-    let value = match engine.workshop_tool(&call.arguments, &caller) {
+    let value = match engine.workshop().tool(&call.arguments, &caller) {
         Ok(answer) => answer.value,
         Err(error) if call.arguments["action"] == "apply" && needs_a_person(&error) => {
             let id = call.arguments["id"].as_str().unwrap_or_default();
-            let approval = engine.ask_to_apply(id, &call.caller.actor())?;
+            let approval = engine.workshop().ask_to_apply(id, &call.caller.actor())?;
             return Ok(match call.caller.elicits {
                 true => McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))),
                 false => needs_approval(&approval).into(),
@@ -108,14 +108,14 @@ fn resume(
             ClientReply::Said(Err(why)) => Err(why.as_str()),
             _ => Err("the client gave no answer"),
         };
-        engine.finish_review(said)?;
+        engine.workshop().finish_review(said)?;
         return act(call);
     }
     let approval = decide(call, about, reply)?;
     if !approval.is_approved() {
         return Ok(needs_approval_or_no(&approval).into());
     }
-    let done = engine.apply_approved(&approval.id)?;
+    let done = engine.workshop().apply_approved(&approval.id)?;
     let status = done.proposal.status.as_str();
     let mut data =
         json!({"status": status, "proposal": {"id": done.proposal.id, "status": status}});

@@ -45,7 +45,7 @@ pub(crate) async fn config(
     State(app): State<WebApp>,
     _caller: WebCaller,
 ) -> Result<JsonReply, Problem> {
-    app.ask(|look| JsonReply::of(&look.engine.config_view())).await
+    app.ask(|look| JsonReply::of(&look.engine.settings().config_view())).await
 }
 
 /// Numbers for Prometheus.
@@ -78,21 +78,22 @@ fn write_gauges(
         EntryState::Shadowed,
         EntryState::Broken,
     ];
-    let counts = engine.state_counts(catalog);
+    let counts = engine.skills().state_counts(catalog);
     let rows = states.map(|state| {
         let count = counts.get(state.as_str()).copied().unwrap_or_default();
         (format!("state=\"{}\"", state.as_str()), count as f64)
     });
     family(text, "sinew_skills", "gauge", "Skills by state.", rows);
-    let block = engine.prompt(catalog, &PromptOptions::default());
+    let block = engine.skills().prompt(catalog, &PromptOptions::default());
     let used = [(String::new(), block.report.used as f64)];
     family(text, "sinew_prompt_chars", "gauge", "Length of the prompt block.", used);
-    let rows = engine.finding_counts(catalog).into_iter().map(|((rule, severity), count)| {
-        (format!("rule=\"{rule}\",severity=\"{severity}\""), count as f64)
-    });
+    let rows =
+        engine.quality().finding_counts(catalog).into_iter().map(|((rule, severity), count)| {
+            (format!("rule=\"{rule}\",severity=\"{severity}\""), count as f64)
+        });
     let help = "Findings in the catalog as it is now.";
     family(text, "sinew_scan_findings_total", "gauge", help, rows);
-    let shop = engine.proposal_counts()?;
+    let shop = engine.workshop().proposal_counts()?;
     let rows = [
         ("pending", shop.pending),
         ("quarantined", shop.quarantined),
@@ -102,7 +103,7 @@ fn write_gauges(
     ];
     let rows = rows.map(|(status, count)| (format!("status=\"{status}\""), count as f64));
     family(text, "sinew_proposals", "gauge", "Proposals by status.", rows);
-    let waiting = [(String::new(), engine.approvals(true)?.len() as f64)];
+    let waiting = [(String::new(), engine.approvals().list(true)?.len() as f64)];
     family(text, "sinew_approvals_pending", "gauge", "Approvals that wait.", waiting);
     if engine.config().cortex.enabled {
         write_outcomes(text, engine, metrics)?;

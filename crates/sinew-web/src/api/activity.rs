@@ -55,7 +55,7 @@ pub(crate) async fn activity(
             skill: query.skill.clone(),
             since,
         };
-        let found = look.engine.activity(&filter)?;
+        let found = look.engine.status().activity(&filter)?;
         // Two entries of one moment are told apart by their place, which does not change.
         let count = found.len();
         let keyed = found.into_iter().enumerate().map(|(at, activity)| {

@@ -46,7 +46,7 @@ pub(crate) async fn list(
     UrlQuery(query): UrlQuery<ApprovalListQuery>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let found = look.engine.approvals(query.state == ApprovalStateFilter::Pending)?;
+        let found = look.engine.approvals().list(query.state == ApprovalStateFilter::Pending)?;
         let keyed = found
             .into_iter()
             .map(|approval| (newest_first(approval.asked_at.ms(), &approval.id), approval));
@@ -67,7 +67,7 @@ pub(crate) async fn show(
     _caller: WebCaller,
     UrlPath(id): UrlPath<String>,
 ) -> Result<JsonReply, Problem> {
-    app.ask(move |look| JsonReply::of(&look.engine.approval(&id)?)).await
+    app.ask(move |look| JsonReply::of(&look.engine.approvals().get(&id)?)).await
 }
 
 /// A person's answer
@@ -123,7 +123,7 @@ pub(crate) async fn decide(
             comment: given.comment,
             remember: given.remember,
         };
-        JsonReply::of(&look.engine.decide_approval(&id, &decision)?)
+        JsonReply::of(&look.engine.approvals().decide(&id, &decision)?)
     })
     .await
 }

@@ -170,8 +170,8 @@ pub(crate) async fn report(
                 ..UseReport::success()
             };
             // The run goes on from here: to a question, to the next one, or to putting the skill back.
-            let market = look.engine.market(&HubOverrides::default())?;
-            let flow = look.engine.acquisition(&market);
+            let market = look.engine.hub().market(&HubOverrides::default())?;
+            let flow = look.engine.hub().acquisition(&market);
             let run = flow.report(run, finish, &mut UnattendedHost)?.run;
             let told = json!({"run": run.id, "state": run.state.name()});
             return Ok((StatusCode::CREATED, JsonReply::of(&told)?));

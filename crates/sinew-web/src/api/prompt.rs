@@ -60,7 +60,7 @@ pub(crate) async fn prompt(
     app.ask(move |look| {
         let mut options = prompt_for(look, query.message.as_deref());
         options.max_chars = query.budget;
-        let block = look.engine.prompt(&look.snapshot.catalog, &options);
+        let block = look.engine.skills().prompt(&look.snapshot.catalog, &options);
         JsonReply::of(&PromptWire {
             prompt: &block.text,
             report: &block.report,

@@ -94,7 +94,7 @@ pub(crate) async fn list(
     UrlQuery(query): UrlQuery<ProposalListQuery>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let mut found = look.engine.proposals()?;
+        let mut found = look.engine.workshop().proposals()?;
         found.retain(|proposal| {
             query.status.takes(proposal.status.as_str())
                 && query.skill.as_ref().is_none_or(|skill| proposal.skill_name == *skill)
@@ -121,7 +121,7 @@ pub(crate) async fn show(
     UrlPath(id): UrlPath<String>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let found = look.engine.workshop(|shop| shop.inspect(&id))?;
+        let found = look.engine.workshop().with(|shop| shop.inspect(&id))?;
         JsonReply::of(&record(&found, &caller))
     })
     .await
@@ -149,7 +149,7 @@ pub(crate) async fn diff(
     UrlPath(id): UrlPath<String>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let preview: ProposalPreview = look.engine.workshop(|shop| shop.preview(&id))?;
+        let preview: ProposalPreview = look.engine.workshop().with(|shop| shop.preview(&id))?;
         JsonReply::of(&ProposalDiffWire {
             path: &preview.path,
             diff: preview.diff(),
@@ -208,7 +208,7 @@ pub(crate) async fn suggest(
     app.change(move |look| {
         let who = ToolCaller { by: caller.actor(), agent_id: None, session_id: None };
         let (draft, origin) = ProposalRequest::from_parameters(&json!(suggestion), &who)?;
-        let done = look.engine.workshop(|shop| shop.suggest(&draft, &origin))?;
+        let done = look.engine.workshop().with(|shop| shop.suggest(&draft, &origin))?;
         Ok((StatusCode::CREATED, decided(&done, &caller)?))
     })
     .await
@@ -245,7 +245,8 @@ pub(crate) async fn apply(
             accept_stolen: seen.accept_stolen,
             not_a_duplicate: seen.not_a_duplicate,
         };
-        let done = look.engine.workshop(|shop| shop.apply(&id, &caller.actor(), &consent))?;
+        let done =
+            look.engine.workshop().with(|shop| shop.apply(&id, &caller.actor(), &consent))?;
         decided(&done, &caller)
     })
     .await
@@ -275,7 +276,7 @@ pub(crate) async fn reject(
 ) -> Result<JsonReply, Problem> {
     app.change(move |look| {
         let why = why.reason.as_deref();
-        let done = look.engine.workshop(|shop| shop.reject(&id, why, &caller.actor()))?;
+        let done = look.engine.workshop().with(|shop| shop.reject(&id, why, &caller.actor()))?;
         decided(&done, &caller)
     })
     .await
@@ -327,7 +328,8 @@ pub(crate) async fn revise(
             new_text: new.new_text,
             redact: new.redact,
         };
-        let done = look.engine.workshop(|shop| shop.revise(&id, &revision, &caller.actor()))?;
+        let done =
+            look.engine.workshop().with(|shop| shop.revise(&id, &revision, &caller.actor()))?;
         decided(&done, &caller)
     })
     .await
@@ -361,7 +363,8 @@ pub(crate) async fn restore(
     app.change(move |look| {
         let done = look
             .engine
-            .workshop(|shop| shop.restore(&id, &given.rules, &given.reason, &caller.actor()))?;
+            .workshop()
+            .with(|shop| shop.restore(&id, &given.rules, &given.reason, &caller.actor()))?;
         decided(&done, &caller)
     })
     .await
@@ -391,8 +394,10 @@ pub(crate) async fn undo(
     app.change(move |look| {
         let force = if wish.force { UndoForce::Yes } else { UndoForce::No };
         let by = caller.actor();
-        let done =
-            look.engine.workshop(|shop| shop.undo(&UndoTarget::Id(id.clone()), force, &by))?;
+        let done = look
+            .engine
+            .workshop()
+            .with(|shop| shop.undo(&UndoTarget::Id(id.clone()), force, &by))?;
         JsonReply::of(&done)
     })
     .await

@@ -53,14 +53,15 @@ pub(crate) async fn search(
         return Err(Problem::bad("bad-search", "`q` is 1 to 200 characters"));
     }
     app.ask(move |look| {
-        let hub = look.engine.hub(&HubOverrides { registry: None, offline: query.offline })?;
+        let hub =
+            look.engine.hub().open(&HubOverrides { registry: None, offline: query.offline })?;
         let wanted = Wanted {
             words: query.q.clone(),
             sources: query.source.as_deref().map(SearchSources::parse).unwrap_or_default(),
             matching: NameMatching::Words,
             limit: query.limit.unwrap_or(10).clamp(1, 200),
         };
-        JsonReply::of(&look.engine.search_skills(&hub, &wanted)?)
+        JsonReply::of(&look.engine.hub().search(&hub, &wanted)?)
     })
     .await
 }
@@ -74,8 +75,9 @@ pub(crate) struct InstalledSkills {
 
 impl InstalledSkills {
     pub(crate) fn of(look: &WebContext) -> Result<Self, EngineError> {
-        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
-        let rows = |place| hub.installed(&look.engine.workdir(place)).map_err(EngineError::from);
+        let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
+        let rows =
+            |place| hub.installed(&look.engine.hub().workdir(place)).map_err(EngineError::from);
         Ok(Self {
             workspace: rows(InstallTarget::Workspace)?,
             managed: rows(InstallTarget::Managed)?,
@@ -138,9 +140,9 @@ pub(crate) async fn uninstall(
     UrlQuery(query): UrlQuery<UninstallQuery>,
 ) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
-        let workdir = look.engine.workdir(query.place.into());
-        let removed = look.engine.uninstall_skill(&hub, &slug, &workdir, &caller.actor())?;
+        let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
+        let workdir = look.engine.hub().workdir(query.place.into());
+        let removed = look.engine.hub().uninstall(&hub, &slug, &workdir, &caller.actor())?;
         look.engine.snapshot();
         JsonReply::of(&HubRecord::removed(&removed))
     })
@@ -168,7 +170,7 @@ impl InstallApprover for DeferredApprover<'_> {
     }
 
     fn approve(&mut self, proposal: &InstallReview) -> Reply {
-        match self.engine.answer_from_approvals(proposal, &self.actor) {
+        match self.engine.hub().answer_from_approvals(proposal, &self.actor) {
             Ok(Reply::Nobody { id }) => {
                 self.waits.clone_from(&id);
                 Reply::Nobody { id }
@@ -190,10 +192,10 @@ pub(crate) fn install_with_approval(
     let engine = &look.engine;
     let parsed =
         SkillReference::parse(reference, ShorthandMeaning::Registry).map_err(HubError::from)?;
-    let hub = engine.hub(&HubOverrides::default())?;
+    let hub = engine.hub().open(&HubOverrides::default())?;
     let ask = InstallAsk::new(parsed, &gate.actor.to_string());
     let installed =
-        engine.install_skill(&hub, &ask, &engine.workdir(place), gate, &mut |_, _| {})?;
+        engine.hub().install(&hub, &ask, &engine.hub().workdir(place), gate, &mut |_, _| {})?;
     engine.snapshot();
     Ok(HubRecord::installed(reference, &installed))
 }
@@ -207,7 +209,7 @@ pub(crate) fn update_with_approval(
     gate: &mut DeferredApprover<'_>,
 ) -> Result<UpdateResult, EngineError> {
     let engine = &look.engine;
-    let hub = engine.hub(&HubOverrides::default())?;
+    let hub = engine.hub().open(&HubOverrides::default())?;
     let how = UpdateRequest {
         dry_run,
         overwrite: false,
@@ -218,7 +220,7 @@ pub(crate) fn update_with_approval(
         neighbours: Vec::new(),
     };
     let done =
-        engine.update_skill(&hub, key, &how, &engine.workdir(place), gate, &mut |_, _| {})?;
+        engine.hub().update(&hub, key, &how, &engine.hub().workdir(place), gate, &mut |_, _| {})?;
     if !dry_run {
         engine.snapshot();
     }

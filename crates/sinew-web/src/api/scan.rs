@@ -39,8 +39,8 @@ pub(crate) async fn scan(
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let (verdict, answer) = if caller.is_person() {
             let scanned = match (&target.skill, &target.text) {
-                (Some(skill), _) => engine.scan_skill(catalog, skill)?,
-                (None, text) => engine.scan_text(text.as_deref().unwrap_or_default()),
+                (Some(skill), _) => engine.quality().scan_skill(catalog, skill)?,
+                (None, text) => engine.quality().scan_text(text.as_deref().unwrap_or_default()),
             };
             (scanned.verdict, JsonReply::of(&scanned.report)?)
         } else {
@@ -48,7 +48,7 @@ pub(crate) async fn scan(
                 (Some(skill), _) => ScanSubject::Skill(skill),
                 (None, text) => ScanSubject::Text(text.as_deref().unwrap_or_default()),
             };
-            let told = engine.scan_verdict(catalog, subject, false)?;
+            let told = engine.skills().scan_verdict(catalog, subject, false)?;
             (told.verdict, JsonReply::of(&told)?)
         };
         look.app.bus().publish(ServerEventKind::ScanFinished, json!({"verdict": verdict}));

@@ -105,7 +105,7 @@ pub(crate) async fn list(
         let taken = look.snapshot.catalog.entries.iter().filter(|entry| query.takes(entry));
         let keyed = taken.map(|entry| {
             let key = format!("{}\0{}", entry.name, path_text(&entry.file_path));
-            (key, look.engine.entry_visible_to(entry, &actor))
+            (key, look.engine.skills().entry_visible_to(entry, &actor))
         });
         let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
         JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
@@ -134,7 +134,7 @@ pub(crate) async fn show(
     app.ask(move |look| {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, &name)?;
-        let entry = look.engine.entry_visible_to(entry, &caller.actor());
+        let entry = look.engine.skills().entry_visible_to(entry, &caller.actor());
         JsonReply::of(&SkillDetailsWire {
             details: look.engine.details(catalog, &entry),
             explain: look.engine.explain(catalog, &entry, &PromptOptions::default()),
@@ -161,9 +161,9 @@ pub(crate) async fn file(
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, &name)?;
         if !caller.is_person() {
-            look.engine.check_usable(entry, &caller.actor())?;
+            look.engine.skills().check_usable(entry, &caller.actor())?;
         }
-        let read: SkillFile = look.engine.read_file(catalog, &entry.name, Some(&path))?;
+        let read: SkillFile = look.engine.skills().read_file(catalog, &entry.name, Some(&path))?;
         JsonReply::of(&read)
     })
     .await
@@ -215,7 +215,7 @@ pub(crate) async fn set(
             api_key: patch.api_key,
             env: patch.env,
         };
-        look.engine.set_skill(entry, &settings, &actor)
+        look.engine.settings().set_skill(entry, &settings, &actor)
     })
     .await?;
     show(State(app), caller, UrlPath(name)).await
@@ -271,12 +271,14 @@ pub(crate) async fn validate(
     app.ask(move |look| {
         let (engine, rules) = (&look.engine, wanted.rules.into());
         JsonReply::of(&match &wanted.text {
-            Some(text) => {
-                engine.validate_text(wanted.name.as_deref().unwrap_or("skill"), text, rules)
-            }
+            Some(text) => engine.quality().validate_text(
+                wanted.name.as_deref().unwrap_or("skill"),
+                text,
+                rules,
+            ),
             None => {
                 let all = ValidationTarget::Sources;
-                engine.validate(&look.snapshot.catalog, &all, rules, false)?
+                engine.quality().validate(&look.snapshot.catalog, &all, rules, false)?
             }
         })
     })

@@ -49,7 +49,7 @@ pub(crate) async fn list(
     UrlQuery(query): UrlQuery<TraceListQuery>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let runs = look.engine.remembered_runs()?;
+        let runs = look.engine.traces().remembered_runs()?;
         let keyed = runs.into_iter().map(|run| {
             let place = i64::try_from(run.number).unwrap_or(i64::MAX);
             (newest_first(place, &run.id), run)
@@ -72,7 +72,7 @@ pub(crate) async fn show(
     UrlPath(id): UrlPath<String>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let (run, clean) = look.engine.remembered_run(&id)?;
+        let (run, clean) = look.engine.traces().remembered_run(&id)?;
         let done = clean.as_ref().map(|clean| clean.run.steps.as_slice()).unwrap_or_default();
         let redactions = clean.as_ref().map(|clean| &clean.redactions);
         JsonReply::of(&json!({"run": run, "steps": done, "redactions": redactions}))
@@ -91,7 +91,7 @@ pub(crate) async fn distil(
     _caller: WebCaller,
     UrlPath(id): UrlPath<String>,
 ) -> Result<JsonReply, Problem> {
-    app.change(move |look| JsonReply::of(&look.engine.draft_remembered_run(&id)?)).await
+    app.change(move |look| JsonReply::of(&look.engine.traces().draft_remembered_run(&id)?)).await
 }
 
 /// Learn from a transcript; what is private is taken out before anything is kept
@@ -106,7 +106,7 @@ pub(crate) async fn learn(
 ) -> Result<(StatusCode, JsonReply), Problem> {
     app.change(move |look| {
         let from = LearnSource::Bytes(transcript.text.into_bytes());
-        let report = look.engine.learn(&from, None, &|_, _| {})?;
+        let report = look.engine.traces().learn(&from, None, &|_, _| {})?;
         Ok((StatusCode::CREATED, JsonReply::of(&report)?))
     })
     .await

@@ -55,7 +55,7 @@ impl ChangeFollower {
                 told.push((ServerEventKind::CortexChanged, json!({})));
             }
         }
-        if let Ok(proposals) = engine.proposals() {
+        if let Ok(proposals) = engine.workshop().proposals() {
             self.compare(&proposals, &mut told);
         }
         told

@@ -89,7 +89,7 @@ impl WebApp {
     /// An app over an engine that is kept up to date.
     pub fn new(live: Arc<LiveEngine>) -> Result<Self, EngineError> {
         let engine = live.engine();
-        let access = WebAccess::new(&engine.access_token()?);
+        let access = WebAccess::new(&engine.settings().access_token()?);
         Ok(Self(Arc::new(WebAppState {
             live,
             seen: Mutex::new(Arc::downgrade(&engine)),
@@ -251,8 +251,8 @@ fn run_every(app: &Weak<WebAppState>, every: Duration, work: impl Fn(&Engine)) {
 /// Asks registries again about what is installed. What cannot be asked now is asked an hour later;
 /// `sinew verify --online` says why.
 fn recheck(engine: &Engine) {
-    if let Ok(hub) = engine.hub(&HubOverrides::default()) {
-        for workdir in engine.workdirs() {
+    if let Ok(hub) = engine.hub().open(&HubOverrides::default()) {
+        for workdir in engine.hub().workdirs() {
             if let Err(error) = hub.refresh_verdicts(&workdir) {
                 tracing::warn!(%error, "registries could not be asked again about installed skills");
             }
@@ -263,7 +263,7 @@ fn recheck(engine: &Engine) {
 /// Looks through new sessions of the agents that the configuration names. What cannot be read now is
 /// read a minute later; `sinew learn` says why.
 fn learn(engine: &Engine) {
-    if let Err(error) = engine.learn(&LearnSource::Sources, None, &|_, _| {}) {
+    if let Err(error) = engine.traces().learn(&LearnSource::Sources, None, &|_, _| {}) {
         tracing::warn!(%error, "new sessions of agents could not be looked through");
     }
 }

@@ -74,10 +74,12 @@ pub(super) async fn show(
     let page = app.ask(move |look| {
         let now = UtcInstant::from_clock(look.engine.environment().clock.now_ms());
         let catalog = &look.snapshot.catalog;
-        let found = look.engine.activity(&filter.wanted())?;
+        let found = look.engine.status().activity(&filter.wanted())?;
         let everybody = match filter.by.is_empty() {
             true => found.clone(),
-            false => look.engine.activity(&ActivityFilter { by: None, ..filter.wanted() })?,
+            false => {
+                look.engine.status().activity(&ActivityFilter { by: None, ..filter.wanted() })?
+            }
         };
         let mut people: Vec<&str> = everybody.iter().filter_map(|one| one.by.as_deref()).collect();
         people.sort_unstable();
@@ -113,7 +115,7 @@ pub(super) async fn export(
 ) -> Result<Response, PageError> {
     let lines = app.ask(move |look| {
         let mut lines = String::new();
-        for one in look.engine.activity(&filter.wanted())? {
+        for one in look.engine.status().activity(&filter.wanted())? {
             lines.push_str(&serde_json::to_string(&one).unwrap_or_default());
             lines.push('\n');
         }

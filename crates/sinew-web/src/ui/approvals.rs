@@ -127,7 +127,7 @@ pub(super) async fn decide(
     };
     let install = app.install_of(&id);
     app.change(move |look| {
-        look.engine.decide_approval(&id, &decision)?;
+        look.engine.approvals().decide(&id, &decision)?;
         // What a page asked for goes on where the answer was given.
         if let Some(install) = install.filter(|_| yes) {
             let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });

@@ -50,7 +50,7 @@ pub(super) struct PageFrame {
 impl PageVisitor {
     /// The frame of a page. What cannot be counted now is not shown as waiting.
     pub(super) fn frame(&self, look: &WebContext, page: &'static str, title: &str) -> PageFrame {
-        let proposals = look.engine.proposal_counts();
+        let proposals = look.engine.workshop().proposal_counts();
         PageFrame {
             page,
             title: title.to_owned(),
@@ -58,7 +58,7 @@ impl PageVisitor {
             theme: self.theme,
             done: self.done,
             undo: self.undo.clone(),
-            approvals: look.engine.approvals(true).map(|all| all.len()).unwrap_or_default(),
+            approvals: look.engine.approvals().list(true).map(|all| all.len()).unwrap_or_default(),
             proposals: proposals.map(|all| all.pending + all.quarantined).unwrap_or_default(),
             version: env!("CARGO_PKG_VERSION"),
         }

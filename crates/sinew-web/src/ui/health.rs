@@ -43,7 +43,7 @@ struct HealthProbe {
 pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> PageResult {
     let page = app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
-        let diagnosis = engine.doctor(catalog);
+        let diagnosis = engine.status().doctor(catalog);
         let mut areas: Vec<HealthArea> = Vec::new();
         for probe in &diagnosis.probes {
             if areas.last().is_none_or(|area| area.name != probe.area) {
@@ -68,7 +68,7 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
                 remedy: probe.remedy.as_deref().map(line_html),
             });
         }
-        let config = engine.config_view();
+        let config = engine.settings().config_view();
         let values = config.values.iter().map(|value| {
             let shown = match &value.value {
                 serde_json::Value::String(text) => line(text),
@@ -76,7 +76,7 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
             };
             (line(&value.key), shown, value.set, value.doc)
         });
-        let issues = engine.issues(catalog);
+        let issues = engine.status().issues(catalog);
         HtmlPage::of(&HealthPage {
             frame: visitor.frame(look, "health", "Health"),
             version: diagnosis.version,

@@ -73,7 +73,7 @@ pub(super) fn versions(
     now: UtcInstant,
 ) -> (Vec<HistoryVersion>, Option<HistoryChange>) {
     // A skill whose name the workshop cannot write has no history there.
-    let history = engine.workshop(|shop| shop.history(skill)).unwrap_or_default();
+    let history = engine.workshop().with(|shop| shop.history(skill)).unwrap_or_default();
     let newest = history
         .iter()
         .find(|version| version.action == VersionCause::Apply && stands(&history, &version.id));
@@ -81,7 +81,7 @@ pub(super) fn versions(
     let when = |version: &SkillVersion| ago(UtcInstant::from_clock(version.at), now);
     let change = history.iter().find(|version| Some(version.id.as_str()) == wanted);
     let change = change.and_then(|version| {
-        let diff = engine.workshop(|shop| shop.version_diff(version)).ok()?;
+        let diff = engine.workshop().with(|shop| shop.version_diff(version)).ok()?;
         let mut diff = diff::lines(&diff);
         let more_lines = diff.len().saturating_sub(MAX_LINES);
         diff.truncate(MAX_LINES);
@@ -114,7 +114,7 @@ pub(super) fn uses(
         skill: Some(skill.to_owned()),
         ..ActivityFilter::default()
     };
-    let found = engine.activity(&filter)?;
+    let found = engine.status().activity(&filter)?;
     let uses = found.iter().map(|one| HistoryUse {
         when: ago(one.at, now),
         at: one.at.to_string(),
@@ -138,7 +138,7 @@ pub(super) async fn undo(
     };
     app.change(move |look| {
         let by = Actor::Person { name: None };
-        look.engine.workshop(|shop| shop.undo(&wish, UndoForce::No, &by))
+        look.engine.workshop().with(|shop| shop.undo(&wish, UndoForce::No, &by))
     })
     .await?;
     Ok(Redirect::to(&to))

@@ -72,7 +72,7 @@ struct LockFileCard {
 fn locks(look: &WebContext) -> Vec<LockFileCard> {
     let places = [InstallTarget::Workspace, InstallTarget::Managed];
     let found = places.into_iter().filter_map(|place| {
-        let path = look.engine.workdir(place).lock_path();
+        let path = look.engine.hub().workdir(place).lock_path();
         let written = std::fs::read(&path).ok()?;
         let shown = String::from_utf8_lossy(&written[..written.len().min(MAX_LOCK)]);
         Some(LockFileCard {
@@ -252,14 +252,14 @@ fn place_of(form: &SignedForm) -> InstallTarget {
 
 /// Searches the configured registries. One that cannot be reached is a note, not a failure.
 fn search(look: &WebContext, words: &str) -> HubSearchPanel {
-    let found = look.engine.hub(&HubOverrides::default()).and_then(|hub| {
+    let found = look.engine.hub().open(&HubOverrides::default()).and_then(|hub| {
         let wanted = Wanted {
             words: words.to_owned(),
             sources: SearchSources::default(),
             matching: NameMatching::Words,
             limit: ROWS,
         };
-        look.engine.search_skills(&hub, &wanted)
+        look.engine.hub().search(&hub, &wanted)
     });
     let report = match found {
         Ok(report) => report,
@@ -313,7 +313,7 @@ pub(super) async fn show(
             rows.map(|(found, place)| row(look, found, place_name(*place))).collect();
         let page = |at: usize| format!("/hub?page={at}#installed");
         let words = asked.q.trim();
-        let (waiting, more_waiting) = ApprovalCard::first(&look.engine.approvals(true)?);
+        let (waiting, more_waiting) = ApprovalCard::first(&look.engine.approvals().list(true)?);
         HtmlPage::of(&HubPage {
             frame: visitor.frame(look, "hub", "Registry"),
             found: (!words.is_empty()).then(|| search(look, words)),
@@ -335,9 +335,9 @@ pub(super) async fn show(
 pub(super) async fn uninstall(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     app.change(move |look| {
-        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
-        let (workdir, actor) = (look.engine.workdir(place), Actor::Person { name: None });
-        let removed = look.engine.uninstall_skill(&hub, &key, &workdir, &actor)?;
+        let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
+        let (workdir, actor) = (look.engine.hub().workdir(place), Actor::Person { name: None });
+        let removed = look.engine.hub().uninstall(&hub, &key, &workdir, &actor)?;
         look.engine.snapshot();
         Ok(removed)
     })
@@ -350,9 +350,9 @@ pub(super) async fn pin(State(app): State<WebApp>, form: SignedForm) -> FormResu
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     let hold = form.text("free").is_none();
     app.change(move |look| {
-        let hub = look.engine.hub(&HubOverrides { registry: None, offline: true })?;
-        let (workdir, actor) = (look.engine.workdir(place), Actor::Person { name: None });
-        look.engine.pin_skill(&hub, &key, hold.then_some(None), &workdir, &actor)?;
+        let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
+        let (workdir, actor) = (look.engine.hub().workdir(place), Actor::Person { name: None });
+        look.engine.hub().pin(&hub, &key, hold.then_some(None), &workdir, &actor)?;
         Ok(())
     })
     .await?;

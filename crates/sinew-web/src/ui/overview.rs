@@ -130,7 +130,7 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
     let page = app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let now = UtcInstant::from_clock(engine.environment().clock.now_ms());
-        let counts = engine.state_counts(catalog);
+        let counts = engine.skills().state_counts(catalog);
         let count = |state: &EntryState| counts.get(state.as_str()).copied().unwrap_or_default();
         let states: Vec<StateCount> = STATES
             .iter()
@@ -143,18 +143,22 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
             .collect();
         let parts: Vec<(&str, &'static str, usize)> =
             states.iter().map(|shown| (shown.name, bar_class(shown.class), shown.count)).collect();
-        let open: Vec<Proposal> =
-            engine.proposals()?.into_iter().filter(|proposal| proposal.status.is_open()).collect();
+        let open: Vec<Proposal> = engine
+            .workshop()
+            .proposals()?
+            .into_iter()
+            .filter(|proposal| proposal.status.is_open())
+            .collect();
         let mut open: Vec<&Proposal> = open.iter().collect();
         open.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
-        let activity = engine.activity(&ActivityFilter::default())?;
-        let diagnosis = engine.doctor(catalog);
+        let activity = engine.status().activity(&ActivityFilter::default())?;
+        let diagnosis = engine.status().doctor(catalog);
         let warnings = diagnosis.probes.iter().filter(|probe| probe.health == ProbeHealth::Warn);
         let warnings = warnings.map(|probe| {
             let remedy = probe.remedy.as_deref().unwrap_or(&probe.detail);
             (line(&probe.name), line_html(remedy))
         });
-        let (waiting, more_waiting) = ApprovalCard::first(&engine.approvals(true)?);
+        let (waiting, more_waiting) = ApprovalCard::first(&engine.approvals().list(true)?);
         HtmlPage::of(&OverviewPage {
             frame: visitor.frame(look, "overview", "Overview"),
             total: catalog.entries.len(),

@@ -256,7 +256,7 @@ pub(super) async fn show(
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let message = Some(asked.message.as_str()).filter(|text| !text.trim().is_empty());
         let options = prompt_for(look, message);
-        let block_text = engine.prompt(catalog, &options);
+        let block_text = engine.skills().prompt(catalog, &options);
         let keyword = message.map(|message| {
             let by_words = look.route(&RouteRequest {
                 top: Some(1),

@@ -163,7 +163,7 @@ pub(super) async fn show(
         });
         let own = entry.file_path.file_name().map(|name| name.to_string_lossy().into_owned());
         let own = own.unwrap_or_else(|| SKILL_FILE.to_owned());
-        let read = engine.read_file(catalog, &entry.name, wanted.file.as_deref());
+        let read = engine.skills().read_file(catalog, &entry.name, wanted.file.as_deref());
         let format = format(engine, catalog, entry);
         let (file, unread) = match read {
             Ok(read) => {
@@ -191,17 +191,19 @@ pub(super) async fn show(
             }
             Err(error) => (None, Some(line(&error.message))),
         };
-        let files = engine.file_digests(entry, look.digests(), MAX_FILES).into_iter().map(|file| {
-            let sha256 = file.sha256.unwrap_or_default();
-            SkillFileRow {
-                name: line(&file.file),
-                path: path_segment(&file.file),
-                size: number(usize::try_from(file.size).unwrap_or(usize::MAX)),
-                start: short(&sha256),
-                sha256,
-            }
-        });
-        let scanned = engine.scan_skill(catalog, &entry.name);
+        let files = engine.skills().file_digests(entry, look.digests(), MAX_FILES).into_iter().map(
+            |file| {
+                let sha256 = file.sha256.unwrap_or_default();
+                SkillFileRow {
+                    name: line(&file.file),
+                    path: path_segment(&file.file),
+                    size: number(usize::try_from(file.size).unwrap_or(usize::MAX)),
+                    start: short(&sha256),
+                    sha256,
+                }
+            },
+        );
+        let scanned = engine.quality().scan_skill(catalog, &entry.name);
         let (verdict, digest, findings) = match &scanned {
             Ok(scanned) => (
                 verdict_chip(scanned.verdict),
@@ -213,12 +215,13 @@ pub(super) async fn show(
         let (versions, change) =
             history::versions(engine, &entry.name, wanted.version.as_deref(), now);
         let uses = history::uses(engine, &entry.name, now)?;
-        let gates = engine.requirement_checks(entry).into_iter().map(|seen| RequirementRow {
-            kind: seen.kind,
-            asked: line(&seen.asked),
-            found: line(&seen.found),
-            met: seen.met,
-        });
+        let gates =
+            engine.skills().requirement_checks(entry).into_iter().map(|seen| RequirementRow {
+                kind: seen.kind,
+                asked: line(&seen.asked),
+                found: line(&seen.found),
+                met: seen.met,
+            });
         let learned = engine.cortex().and_then(|cortex| cortex.why(&entry.name));
         let regions = match learned {
             Ok(WhyAnswer::Skill { regions, .. }) => regions
@@ -294,7 +297,7 @@ pub(super) async fn show(
 /// What readers of the format would say about a skill's own file.
 fn format(engine: &Engine, catalog: &Catalog, entry: &CatalogEntry) -> Option<ValidationPanel> {
     let target = ValidationTarget::Paths(vec![entry.file_path.clone()]);
-    let report = engine.validate(catalog, &target, RuleSet::default(), false).ok()?;
+    let report = engine.quality().validate(catalog, &target, RuleSet::default(), false).ok()?;
     let file = report.files.into_iter().next()?;
     let issues = file.issues.iter().take(MAX_FINDINGS).map(|issue| IssueRow {
         severity: issue.severity.to_string(),

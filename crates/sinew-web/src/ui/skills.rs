@@ -123,13 +123,13 @@ pub(super) async fn show(
             catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
         found.sort_by(|a, b| (&a.name, &a.file_path).cmp(&(&b.name, &b.file_path)));
         let costs = engine.prompt_costs(catalog);
-        let block = engine.prompt(catalog, &PromptOptions::default());
+        let block = engine.skills().prompt(catalog, &PromptOptions::default());
         // What the prompt has no room for is worth a word where nothing graver is to be said.
         let cut = |entry: &CatalogEntry| {
             let mut reasons = block.reasons.iter().filter(|_| entry.model_visible);
             reasons.find(|reason| reason.skill.as_deref() == Some(&entry.name))
         };
-        let counts = engine.state_counts(catalog);
+        let counts = engine.skills().state_counts(catalog);
         let mut sources: Vec<&str> =
             catalog.entries.iter().map(|entry| entry.source.as_str()).collect();
         sources.sort_unstable();

@@ -137,7 +137,7 @@ pub(super) async fn set(
     };
     app.change(move |look| {
         let entry = look.engine.find(&look.snapshot.catalog, &name)?;
-        look.engine.set_skill(entry, &switch.settings(), &Actor::Person { name: None })
+        look.engine.settings().set_skill(entry, &switch.settings(), &Actor::Person { name: None })
     })
     .await?;
     Ok(Redirect::to(&to))

@@ -109,12 +109,14 @@ pub(super) async fn show(
     Query(wanted): Query<TracesPageQuery>,
 ) -> PageResult {
     let page = app.ask(move |look| {
-        let mut runs = look.engine.remembered_runs()?;
+        let mut runs = look.engine.traces().remembered_runs()?;
         runs.sort_by_key(|run| std::cmp::Reverse(run.number));
         let mut rows = Vec::new();
         for run in runs.iter().take(ROWS) {
             let steps = match run.id == wanted.run {
-                true => look.engine.remembered_run(&run.id)?.1.map(|clean| clean.run.steps),
+                true => {
+                    look.engine.traces().remembered_run(&run.id)?.1.map(|clean| clean.run.steps)
+                }
                 false => None,
             };
             rows.push(row(run, steps.as_deref()));
@@ -138,7 +140,7 @@ pub(super) async fn act(
     let to = app
         .change(move |look| match action.as_str() {
             "distil" => {
-                let learned = look.engine.draft_remembered_run(&id)?;
+                let learned = look.engine.traces().draft_remembered_run(&id)?;
                 match learned.proposal {
                     Some(proposal) => {
                         Ok(format!("/workshop/{}?done=distilled", path_segment(&proposal.id)))
@@ -151,7 +153,7 @@ pub(super) async fn act(
                 }
             }
             "discard" => {
-                look.engine.discard_run(&id)?;
+                look.engine.traces().discard_run(&id)?;
                 Ok("/traces?done=discarded".to_owned())
             }
             _ => Err(EngineError::new(ErrorKind::No, "unknown-action", "there is no such action")),

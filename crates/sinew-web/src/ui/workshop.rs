@@ -52,7 +52,7 @@ pub(super) struct WorkshopTab {
 
 /// The tabs, with the one that is shown.
 pub(super) fn tabs(look: &WebContext, chosen: &str) -> Result<Vec<WorkshopTab>, EngineError> {
-    let counts = look.engine.proposal_counts()?;
+    let counts = look.engine.workshop().proposal_counts()?;
     let numbers =
         [counts.pending, counts.quarantined, counts.applied, counts.rejected, counts.stale];
     let proposals = STATUSES.into_iter().zip(numbers).map(|(name, count)| WorkshopTab {
@@ -71,7 +71,7 @@ pub(super) fn tabs(look: &WebContext, chosen: &str) -> Result<Vec<WorkshopTab>, 
 }
 
 fn newest_first(look: &WebContext, status: &str) -> Result<Vec<Proposal>, EngineError> {
-    let mut found = look.engine.workshop(|shop| shop.list(status))?;
+    let mut found = look.engine.workshop().with(|shop| shop.list(status))?;
     found.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
     Ok(found)
 }
@@ -94,7 +94,7 @@ pub(super) async fn list(
                 .map(|proposal| ProposalRow::of(proposal, now))
                 .collect(),
             status,
-            on: look.engine.workshop_settings().0.is_on(),
+            on: look.engine.workshop().settings().0.is_on(),
         })
     });
     Ok(page.await?)
@@ -154,7 +154,7 @@ pub(super) async fn show(
 ) -> PageResult {
     let page = app.ask(move |look| {
         let now = UtcInstant::from_clock(look.engine.environment().clock.now_ms());
-        let preview = look.engine.workshop(|shop| shop.preview(&id))?;
+        let preview = look.engine.workshop().with(|shop| shop.preview(&id))?;
         let proposal = &preview.proposal;
         let status = proposal.status.as_str();
         let siblings = newest_first(look, status)?;
@@ -268,12 +268,12 @@ pub(super) async fn act(
                         accept_stolen: form.text("accept_stolen").is_some(),
                         not_a_duplicate: form.text("not_a_duplicate").is_some(),
                     };
-                    engine.workshop(|shop| shop.apply(&id, &by, &consent))?;
+                    engine.workshop().with(|shop| shop.apply(&id, &by, &consent))?;
                     Ok("applied")
                 }
                 "reject" => {
                     let why = form.text("reason");
-                    engine.workshop(|shop| shop.reject(&id, why.as_deref(), &by))?;
+                    engine.workshop().with(|shop| shop.reject(&id, why.as_deref(), &by))?;
                     Ok("rejected")
                 }
                 "revise" => {
@@ -283,7 +283,7 @@ pub(super) async fn act(
                         redact: form.text("redact").is_some(),
                         ..ProposalRevision::default()
                     };
-                    let revision = match engine.workshop(|shop| shop.inspect(&id))?.change {
+                    let revision = match engine.workshop().with(|shop| shop.inspect(&id))?.change {
                         // What is edited of a replacement is what comes.
                         ProposalChange::Replace { .. } => ProposalRevision {
                             new_text: revision.body.clone(),
@@ -293,17 +293,17 @@ pub(super) async fn act(
                         },
                         _ => revision,
                     };
-                    engine.workshop(|shop| shop.revise(&id, &revision, &by))?;
+                    engine.workshop().with(|shop| shop.revise(&id, &revision, &by))?;
                     Ok("revised")
                 }
                 "restore" => {
                     let (rules, why) = (form.all("rule"), form.text("reason").unwrap_or_default());
-                    engine.workshop(|shop| shop.restore(&id, &rules, &why, &by))?;
+                    engine.workshop().with(|shop| shop.restore(&id, &rules, &why, &by))?;
                     Ok("restored")
                 }
                 "undo" => {
                     let wish = UndoTarget::Id(id.clone());
-                    engine.workshop(|shop| shop.undo(&wish, UndoForce::No, &by))?;
+                    engine.workshop().with(|shop| shop.undo(&wish, UndoForce::No, &by))?;
                     Ok("undone")
                 }
                 _ => Err(EngineError::new(

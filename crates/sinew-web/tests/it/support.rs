@@ -75,7 +75,7 @@ pub(crate) fn machine() -> TestMachine {
 
 fn app(machine: &TestMachine) -> (WebApp, String) {
     let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
-    let token = engine.access_token().expect("a token");
+    let token = engine.settings().access_token().expect("a token");
     (WebApp::new(LiveEngine::new(engine)).expect("an app"), token)
 }
 

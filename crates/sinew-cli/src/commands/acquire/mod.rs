@@ -75,8 +75,8 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
         }
     }
     let market =
-        engine.market(&HubOverrides { registry: args.registry.clone(), offline: false })?;
-    let acquisition = engine.acquisition(&market);
+        engine.hub().market(&HubOverrides { registry: args.registry.clone(), offline: false })?;
+    let acquisition = engine.hub().acquisition(&market);
     let mut host = TerminalHost::new(engine, out, &args.yes_to, &args.command);
     let standing = match (&args.task, &args.resume, &args.cancel) {
         (Some(task), ..) => {

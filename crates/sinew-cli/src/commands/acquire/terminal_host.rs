@@ -167,7 +167,7 @@ impl AcquireHost for TerminalHost<'_> {
                 out.pass_error(bytes);
             }
         };
-        match self.engine.exec_in_run(ready.folder, request, &control, &mut pass) {
+        match self.engine.exec().run_in_acquisition(ready.folder, request, &control, &mut pass) {
             Ok(finish) => Some(finish),
             Err(error) => Some(UseReport {
                 detail: Some(error.message),

@@ -13,7 +13,7 @@ use crate::render::{self, TableColumn, TextTable};
 
 pub(super) fn run(data: &Path, engine: &Engine, out: &mut Printer) -> CommandResult {
     let start = Instant::now();
-    let report = engine.eval_scan(data, &|| start.elapsed())?;
+    let report = engine.quality().eval_scan(data, &|| start.elapsed())?;
     let width = out.width();
     out.data(&report, |text| write_report(text, &report, width))?;
     Ok(Exit::Done)

@@ -28,7 +28,8 @@ pub(super) struct RemoteRegistry {
 
 impl RemoteRegistry {
     pub(super) fn open(args: &RegistryRemoteArgs, engine: &Engine) -> Result<Self, EngineError> {
-        let hub = engine.hub(&HubOverrides { registry: args.registry.clone(), offline: false })?;
+        let hub =
+            engine.hub().open(&HubOverrides { registry: args.registry.clone(), offline: false })?;
         let base = hub.default_base()?;
         Ok(Self { hub, base })
     }

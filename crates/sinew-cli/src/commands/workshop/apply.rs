@@ -33,6 +33,7 @@ pub(super) fn run(args: &WorkshopApplyArgs, engine: &Engine, out: &mut Printer) 
         accept_stolen: args.accept_stolen,
         not_a_duplicate: args.not_duplicate,
     };
-    let done = engine.workshop(|shop| shop.apply(&id, &terminal_person(engine), &consent))?;
+    let done =
+        engine.workshop().with(|shop| shop.apply(&id, &terminal_person(engine), &consent))?;
     print_decision(&done, out)
 }

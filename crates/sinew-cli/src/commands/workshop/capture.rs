@@ -77,7 +77,7 @@ pub(super) fn run(args: &WorkshopCaptureArgs, engine: &Engine, out: &mut Printer
     }
     let said = args.text.as_deref().unwrap_or_default();
     let options = CaptureOptions { profile: args.patterns(), dry_run: args.dry_run };
-    let mut answer = engine.capture_message(said, options)?;
+    let mut answer = engine.workshop().capture(said, options)?;
     if let Some(Value::Object(proposal)) = &mut answer.proposal {
         proposal.remove("original");
     }
@@ -121,9 +121,9 @@ fn transcript(
         agent_id: engine.agent(),
         session_id: args.session.as_deref(),
     };
-    let mut report = engine.workshop_transcript(&turn, args.patterns())?;
+    let mut report = engine.workshop().transcript(&turn, args.patterns())?;
     if report.review_due || args.review {
-        let TurnReport { proposals, events, .. } = engine.review_turn(&turn)?;
+        let TurnReport { proposals, events, .. } = engine.workshop().review_turn(&turn)?;
         report.proposals.extend(proposals);
         report.events.extend(events);
     }

@@ -25,13 +25,13 @@ pub(crate) struct WorkshopExportArgs {
 }
 
 pub(super) fn run(args: &WorkshopExportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let text = engine.workshop(|shop| shop.export_openclaw())?;
+    let text = engine.workshop().with(|shop| shop.export_openclaw())?;
     let Some(file) = &args.out else {
         out.raw(&text)?;
         return Ok(Exit::Done);
     };
     let path = engine.environment().cwd.join(file);
-    let backup = engine.write_openclaw_store(&path, &text)?;
+    let backup = engine.workshop().write_openclaw_store(&path, &text)?;
     out.data(&json!({"file": path, "backup": backup}), |text| {
         writeln!(text, "wrote {}", render::safe(&path.to_string_lossy()))
     })?;

@@ -21,7 +21,7 @@ pub(crate) struct WorkshopHistoryArgs {
 }
 
 pub(super) fn run(args: &WorkshopHistoryArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let versions = engine.workshop(|shop| shop.history(&args.skill))?;
+    let versions = engine.workshop().with(|shop| shop.history(&args.skill))?;
     out.data(&versions, |text| {
         for version in &versions {
             let action = match version.action {

@@ -24,11 +24,11 @@ pub(crate) struct WorkshopImportArgs {
 pub(super) fn run(args: &WorkshopImportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let path = match &args.file {
         Some(file) => engine.environment().cwd.join(file),
-        None => engine.openclaw_workshop_store(),
+        None => engine.workshop().openclaw_store(),
     };
     let written =
         std::fs::read_to_string(&path).map_err(|error| EngineError::file("read", &path, &error))?;
-    let imported = engine.workshop(|shop| shop.import_openclaw(&path, &written))?;
+    let imported = engine.workshop().with(|shop| shop.import_openclaw(&path, &written))?;
     out.data(&imported, |text| {
         writeln!(text, "imported {}, {} were here already", imported.added, imported.known)
     })?;

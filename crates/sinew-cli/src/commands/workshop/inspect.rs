@@ -19,7 +19,7 @@ pub(crate) struct WorkshopInspectArgs {
 
 pub(super) fn run(args: &WorkshopInspectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let id = resolve_id(engine, &args.id)?;
-    let preview = engine.workshop(|shop| shop.preview(&id))?;
+    let preview = engine.workshop().with(|shop| shop.preview(&id))?;
     let mut value = record(&preview.proposal);
     value["diff"] = json!(preview.diff());
     if let Some(problem) = &preview.problem {

@@ -32,8 +32,8 @@ enum ProposalStatusArg {
 }
 
 pub(super) fn run(args: &WorkshopListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    print_events(&engine.check_probation()?, out);
-    let mut proposals = engine.workshop(|shop| shop.proposals())?;
+    print_events(&engine.workshop().check_probation()?, out);
+    let mut proposals = engine.workshop().with(|shop| shop.proposals())?;
     proposals.retain(|proposal| {
         let status = proposal.status.as_str();
         match args.status {

@@ -21,6 +21,6 @@ pub(crate) struct WorkshopPromoteArgs {
 
 pub(super) fn run(args: &WorkshopPromoteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let draft = resolve_id(engine, &args.draft)?;
-    let done = engine.workshop(|shop| shop.promote(&draft, &terminal_person(engine)))?;
+    let done = engine.workshop().with(|shop| shop.promote(&draft, &terminal_person(engine)))?;
     print_decision(&done, out)
 }

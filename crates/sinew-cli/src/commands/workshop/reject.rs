@@ -21,6 +21,6 @@ pub(crate) struct WorkshopRejectArgs {
 pub(super) fn run(args: &WorkshopRejectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let id = resolve_id(engine, &args.id)?;
     let why = args.reason.as_deref();
-    let done = engine.workshop(|shop| shop.reject(&id, why, &terminal_person(engine)))?;
+    let done = engine.workshop().with(|shop| shop.reject(&id, why, &terminal_person(engine)))?;
     print_decision(&done, out)
 }

@@ -32,6 +32,6 @@ pub(super) fn run(args: &WorkshopRestoreArgs, engine: &Engine, out: &mut Printer
         true => terminal_person(engine),
         false => Actor::Agent { name: "a program without a terminal".to_owned() },
     };
-    let done = engine.workshop(|shop| shop.restore(&id, &args.ack, &args.reason, &by))?;
+    let done = engine.workshop().with(|shop| shop.restore(&id, &args.ack, &args.reason, &by))?;
     print_decision(&done, out)
 }

@@ -38,8 +38,8 @@ struct ReviewTally {
 }
 
 pub(super) fn run(_args: &WorkshopReviewArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    print_events(&engine.check_probation()?, out);
-    let mut waiting = engine.workshop(|shop| shop.proposals())?;
+    print_events(&engine.workshop().check_probation()?, out);
+    let mut waiting = engine.workshop().with(|shop| shop.proposals())?;
     waiting.retain(|proposal| {
         matches!(
             proposal.status,
@@ -78,7 +78,7 @@ pub(super) fn run(_args: &WorkshopReviewArgs, engine: &Engine, out: &mut Printer
 fn print_all(ids: &[String], engine: &Engine, out: &mut Printer) -> CommandResult {
     let mut shown: Vec<Value> = Vec::new();
     for id in ids {
-        let preview = engine.workshop(|shop| shop.preview(id))?;
+        let preview = engine.workshop().with(|shop| shop.preview(id))?;
         let mut value = record(&preview.proposal);
         value["diff"] = json!(preview.diff());
         shown.push(value);
@@ -129,18 +129,18 @@ fn decide(
                     accept_stolen,
                     not_a_duplicate: key == 'd',
                 };
-                engine.workshop(|shop| shop.apply(id, &by, &consent))
+                engine.workshop().with(|shop| shop.apply(id, &by, &consent))
             }
-            Some('r') => engine.workshop(|shop| shop.reject(id, None, &by)),
+            Some('r') => engine.workshop().with(|shop| shop.reject(id, None, &by)),
             Some('n') => {
-                let path = engine.forbid_proposals(&preview.proposal.skill_name)?;
+                let path = engine.workshop().forbid_proposals(&preview.proposal.skill_name)?;
                 out.note(&format!("never for {}: {}", preview.proposal.skill_name, path.display()));
-                engine.workshop(|shop| shop.reject(id, Some("never for this skill"), &by))
+                engine.workshop().with(|shop| shop.reject(id, Some("never for this skill"), &by))
             }
             Some('e') => match edited(&preview, terminal, engine, out)? {
                 None => continue,
                 Some(revision) => {
-                    let done = engine.workshop(|shop| shop.revise(id, &revision, &by));
+                    let done = engine.workshop().with(|shop| shop.revise(id, &revision, &by));
                     if told(&done, out) {
                         tally.revised += 1;
                         preview = show_one(id, engine, out)?;
@@ -168,7 +168,7 @@ fn decide(
 }
 
 fn show_one(id: &str, engine: &Engine, out: &mut Printer) -> Result<ProposalPreview, CommandError> {
-    let preview = engine.workshop(|shop| shop.preview(id))?;
+    let preview = engine.workshop().with(|shop| shop.preview(id))?;
     let mut text = String::new();
     proposal_text::preview(&mut text, &preview)
         .map_err(|error| CommandError::Output(std::io::Error::other(error)))?;

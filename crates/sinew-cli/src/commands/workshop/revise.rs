@@ -43,6 +43,7 @@ pub(super) fn run(args: &WorkshopReviseArgs, engine: &Engine, out: &mut Printer)
         new_text: content.new.clone(),
         redact: args.redact,
     };
-    let done = engine.workshop(|shop| shop.revise(&id, &revision, &terminal_person(engine)))?;
+    let done =
+        engine.workshop().with(|shop| shop.revise(&id, &revision, &terminal_person(engine)))?;
     print_decision(&done, out)
 }

@@ -24,7 +24,7 @@ pub(super) fn terminal_person(engine: &Engine) -> Actor {
 
 /// The id that a person means: all of it, or its start where only one proposal has it.
 pub(super) fn resolve_id(engine: &Engine, given: &str) -> Result<String, EngineError> {
-    let proposals = engine.workshop(|shop| shop.proposals())?;
+    let proposals = engine.workshop().with(|shop| shop.proposals())?;
     if proposals.iter().any(|proposal| proposal.id == given) {
         return Ok(given.to_owned());
     }

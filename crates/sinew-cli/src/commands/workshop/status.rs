@@ -23,10 +23,10 @@ pub(crate) struct WorkshopStatusArgs {
 }
 
 pub(super) fn run(args: &WorkshopStatusArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    print_events(&engine.check_probation()?, out);
-    let counts = engine.workshop(|shop| shop.status())?;
-    let (settings, _) = engine.workshop_settings();
-    let causes = if args.explain { engine.workshop_explain()? } else { Vec::new() };
+    print_events(&engine.workshop().check_probation()?, out);
+    let counts = engine.workshop().with(|shop| shop.status())?;
+    let (settings, _) = engine.workshop().settings();
+    let causes = if args.explain { engine.workshop().explain()? } else { Vec::new() };
     let mut value = json!(counts);
     if args.explain {
         value["explain"] = json!(causes);

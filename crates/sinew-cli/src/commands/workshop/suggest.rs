@@ -96,6 +96,6 @@ pub(super) fn run(args: &WorkshopSuggestArgs, engine: &Engine, out: &mut Printer
     };
     let (draft, origin) = ProposalRequest::from_parameters(&Value::Object(parameters), &caller)
         .map_err(sinew_engine::EngineError::from)?;
-    let done = engine.workshop(|shop| shop.suggest(&draft, &origin))?;
+    let done = engine.workshop().with(|shop| shop.suggest(&draft, &origin))?;
     print_decision(&done, out)
 }

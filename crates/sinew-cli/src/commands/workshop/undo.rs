@@ -36,7 +36,7 @@ pub(super) fn run(args: &WorkshopUndoArgs, engine: &Engine, out: &mut Printer) -
         None => wish(&args.what, engine)?,
     };
     let force = if args.force { UndoForce::Yes } else { UndoForce::No };
-    let done = engine.workshop(|shop| shop.undo(&wish, force, &terminal_person(engine)))?;
+    let done = engine.workshop().with(|shop| shop.undo(&wish, force, &terminal_person(engine)))?;
     out.data(&done, |text| {
         let what = if done.restored == "absent" { "removed" } else { "restored" };
         writeln!(text, "{} {}", render::good(what), render::safe(&done.skill_path))
@@ -48,7 +48,7 @@ pub(super) fn run(args: &WorkshopUndoArgs, engine: &Engine, out: &mut Printer) -
 /// An id where one is known by it, else a skill.
 fn wish(what: &str, engine: &Engine) -> Result<UndoTarget, sinew_engine::EngineError> {
     let proposal = resolve_id(engine, what)?;
-    let is_proposal = engine.workshop(|shop| shop.inspect(&proposal)).is_ok();
+    let is_proposal = engine.workshop().with(|shop| shop.inspect(&proposal)).is_ok();
     let is_uuid = what.len() == 36 && what.split('-').count() == 5;
     Ok(match is_proposal || is_uuid {
         true => UndoTarget::Id(proposal),

@@ -42,7 +42,7 @@ pub(super) fn run(
             EngineError::new(ErrorKind::Usage, "no-content", "the file needs a content")
                 .hint("give it with --body or --body-file")
         })?;
-    let done = engine.workshop(|shop| {
+    let done = engine.workshop().with(|shop| {
         shop.write_support_file(&args.skill, &args.path, &body, &terminal_person(engine))
     })?;
     out.data(&json!({"status": "written", "filePath": done.file_path}), |text| {

@@ -34,7 +34,7 @@ fn waiting(machine: &TestMachine, kind: ConsentAct, critical: usize) -> String {
     let name = if critical > 0 { "danger" } else { "todo" };
     let subject = ApprovalSubject { name: name.to_owned(), version: Some("1".to_owned()), content };
     let asked = NewApproval::new(kind, subject, evidence);
-    engine(machine).open_approval(asked, &Actor::System).expect("a question").id
+    engine(machine).approvals().open(asked, &Actor::System).expect("a question").id
 }
 
 fn decide(id: &str, quote: Option<&str>) -> Value {
@@ -137,7 +137,7 @@ fn a_request_that_stands_alone_is_answered_with_the_question() {
     let mut crossed = answered(&note, yes.clone());
     crossed["arguments"]["id"] = json!(other);
     assert_eq!(client.refused("tools/call", crossed), -32602);
-    assert_eq!(engine(&machine).approval(&id).expect("it").state.as_str(), "pending");
+    assert_eq!(engine(&machine).approvals().get(&id).expect("it").state.as_str(), "pending");
     // Without the answer, it is asked for again.
     let mut empty = answered(&note, yes.clone());
     empty["inputResponses"] = json!({});
@@ -194,9 +194,9 @@ fn a_waiting_review_is_done_by_the_clients_model() {
             agent_id: Some("a"),
             session_id: None,
         };
-        let report = engine.workshop_turn(&turn).expect("a turn");
+        let report = engine.workshop().turn(&turn).expect("a turn");
         assert!(report.review_due, "{report:?}");
-        engine.review_turn(&turn).expect("a review that waits");
+        engine.workshop().review_turn(&turn).expect("a review that waits");
     };
     let reply = json!({
         "action": "create", "skillName": "release-tagging", "title": "Tag releases", "reason": "seen",

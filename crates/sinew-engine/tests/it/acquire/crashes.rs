@@ -97,15 +97,15 @@ fn after_a_crash_anywhere_cancelling_leaves_nothing() {
         let wish = AcquireRequest { task: TASK.to_owned(), ..AcquireRequest::default() };
         let engine = world.engine();
         let ran = catch_unwind(AssertUnwindSafe(|| {
-            engine.acquisition(&ending).begin(&wish, &mut kim).map(drop)
+            engine.hub().acquisition(&ending).begin(&wish, &mut kim).map(drop)
         }));
         drop(engine);
         let engine = world.engine();
-        for run in engine.acquisition(&stall).open_runs().expect("runs") {
-            engine.acquisition(&stall).cancel(&run.id, &mut UnattendedHost).expect("an end");
+        for run in engine.hub().acquisition(&stall).open_runs().expect("runs") {
+            engine.hub().acquisition(&stall).cancel(&run.id, &mut UnattendedHost).expect("an end");
         }
         assert_eq!(stall.left(), [] as [&str; 0], "after {at} steps: {:?}", kim.story());
-        assert_eq!(engine.approvals(true).expect("approvals"), [], "after {at} steps");
+        assert_eq!(engine.approvals().list(true).expect("approvals"), [], "after {at} steps");
         match ran {
             Ok(done) => done.expect("a whole run"),
             Err(thrown) => {

@@ -107,7 +107,8 @@ fn refused_credentials_are_asked_about_and_never_tried_by_itself() {
     assert_eq!(end(&standing), "\"credentials\"");
     assert_eq!((kim.waited.len(), kim.finishes.len()), (0, 1));
     kim.credentials = Some(true);
-    let standing = engine.acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
+    let standing =
+        engine.hub().acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
     assert_eq!(end(&standing), "done(released)");
 }
 
@@ -156,7 +157,8 @@ fn a_failure_in_use_takes_it_away_and_asks_before_the_next() {
     assert_eq!(end(&standing), "waits for switch_candidate");
     assert_eq!((stall.asked("install"), stall.left().len()), (1, 0));
     let mut kim = Kim::answering([YES, YES]).finishing([UseReport::success()]);
-    let standing = engine.acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
+    let standing =
+        engine.hub().acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
     assert_eq!((end(&standing).as_str(), stall.asked("install")), ("done(released)", 2));
     assert_eq!(stall.left(), [] as [&str; 0]);
 }
@@ -169,22 +171,22 @@ fn bytes_that_change_after_the_yes_are_not_installed() {
     stall.change("tide-tables", |goods| goods.description = "nothing".to_owned());
     let mut kim = Kim::default();
     let standing = begin(&engine, &stall, TASK, &mut kim);
-    let approval = engine.approvals(true).expect("approvals").remove(0);
+    let approval = engine.approvals().list(true).expect("approvals").remove(0);
     let yes = sinew_engine::approval::ApprovalDecision::at_terminal(
         sinew_engine::approval::ApprovalResponse::Yes(
             sinew_engine::approval::ConsentScope::OnlyThis,
         ),
         sinew_settings::Actor::Person { name: None },
     );
-    engine.decide_approval(&approval.id, &yes).expect("a yes");
+    engine.approvals().decide(&approval.id, &yes).expect("a yes");
     stall.change(&approval.subject.name, |goods| goods.body.push_str("\n3. Something else"));
     // Another process carries on: it fetches again, and sees other bytes.
     let mut kim = Kim::default();
     let standing =
-        world.engine().acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
+        world.engine().hub().acquisition(&stall).resume(&standing.run.id, &mut kim).expect("a run");
     assert_eq!((stall.asked("install"), stall.left().len()), (0, 0));
     assert!(kim.event("install_failed")["detail"].as_str().expect("why").contains("agreed to"));
     assert_eq!(end(&standing), "waits for install", "the next one needs its own yes");
-    let again = engine.approval(&approval.id).expect("an approval");
+    let again = engine.approvals().get(&approval.id).expect("an approval");
     assert_eq!(again.state.as_str(), "pending");
 }

@@ -59,7 +59,7 @@ fn the_first_time_searches_and_asks_and_leaves_nothing() {
     );
     assert_eq!(memory.patterns.len(), 1);
     assert_eq!(cortex.run(&standing.run.id).expect("a run").task, None);
-    assert_eq!(engine.approvals(true).expect("approvals"), []);
+    assert_eq!(engine.approvals().list(true).expect("approvals"), []);
 }
 
 /// Worded differently, the same task is recalled, and no registry is asked what there is.

@@ -100,7 +100,7 @@ impl AcquireHost for Kim {
 
 fn begin(engine: &Engine, stall: &Stall, task: &str, kim: &mut Kim) -> AcquireStatus {
     let wish = AcquireRequest { task: task.to_owned(), ..AcquireRequest::default() };
-    engine.acquisition(stall).begin(&wish, kim).expect("a run")
+    engine.hub().acquisition(stall).begin(&wish, kim).expect("a run")
 }
 
 /// How a run ended, or what it waits for.

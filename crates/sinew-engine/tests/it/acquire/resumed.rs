@@ -31,23 +31,25 @@ fn an_agent_goes_on_where_a_person_answered() {
     let AcquireWait::Approval { approval } = standing.waits else { panic!("{standing:?}") };
     let engine = world.engine();
     // The agent may not pass on a yes to an installation.
-    let relayed = engine.decide_approval(&approval.id, &yes(agent.clone(), ConsentChannel::Relay));
+    let relayed =
+        engine.approvals().decide(&approval.id, &yes(agent.clone(), ConsentChannel::Relay));
     assert_eq!(relayed.expect_err("a relayed yes").code, "not-approved");
-    let standing = engine.acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    let standing = engine.hub().acquisition(&stall).resume(&id, &mut nobody).expect("a run");
     assert_eq!(end(&standing), "waits for install", "the same question still");
-    assert_eq!(engine.approvals(true).expect("approvals").len(), 1);
-    engine.decide_approval(&approval.id, &yes(person, ConsentChannel::Cli)).expect("a yes");
-    let standing = engine.acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    assert_eq!(engine.approvals().list(true).expect("approvals").len(), 1);
+    engine.approvals().decide(&approval.id, &yes(person, ConsentChannel::Cli)).expect("a yes");
+    let standing = engine.hub().acquisition(&stall).resume(&id, &mut nobody).expect("a run");
     let AcquireWait::Approval { approval } = standing.waits else { panic!("{standing:?}") };
     // It may pass on one to a plan.
     assert_eq!(approval.kind, ConsentAct::Plan);
     assert!(!approval.evidence.steps.is_empty());
-    engine.decide_approval(&approval.id, &yes(agent, ConsentChannel::Relay)).expect("a yes");
-    let standing = engine.acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    engine.approvals().decide(&approval.id, &yes(agent, ConsentChannel::Relay)).expect("a yes");
+    let standing = engine.hub().acquisition(&stall).resume(&id, &mut nobody).expect("a run");
     let AcquireWait::Use { slug, folder } = &standing.waits else { panic!("{standing:?}") };
     assert!(folder.ends_with(slug) && folder.join("SKILL.md").is_file());
     let standing = world
         .engine()
+        .hub()
         .acquisition(&stall)
         .report(&id, UseReport::success(), &mut nobody)
         .expect("a run");
@@ -66,24 +68,25 @@ fn every_state_is_taken_up_by_the_next_process() {
     for expected in ["waits for install", "waits for plan"] {
         // Twice without an answer, then with one.
         for _ in 0..2 {
-            let standing = world.engine().acquisition(&stall).resume(&id, &mut kim).expect("a run");
+            let standing =
+                world.engine().hub().acquisition(&stall).resume(&id, &mut kim).expect("a run");
             assert_eq!(end(&standing), expected);
         }
         kim.answers.push_back(AcquireReply::YES);
-        world.engine().acquisition(&stall).resume(&id, &mut kim).expect("a run");
+        world.engine().hub().acquisition(&stall).resume(&id, &mut kim).expect("a run");
     }
     // It was in use: how did it go?
-    let standing = world.engine().acquisition(&stall).resume(&id, &mut kim).expect("a run");
+    let standing = world.engine().hub().acquisition(&stall).resume(&id, &mut kim).expect("a run");
     assert_eq!(end(&standing), "\"outcome\"");
     kim.went = Some(UseReport::success());
     let engine = world.engine();
-    let standing = engine.acquisition(&stall).resume(&id, &mut kim).expect("a run");
+    let standing = engine.hub().acquisition(&stall).resume(&id, &mut kim).expect("a run");
     assert_eq!(end(&standing), "done(released)");
     assert_eq!((stall.asked("install"), stall.left().len()), (1, 0));
     let cortex = engine.cortex().expect("a cortex");
     let memory = cortex.memory().expect("a memory");
     assert_eq!((memory.outcomes(), memory.stats.installs), (1, 1));
-    let over = engine.acquisition(&stall).report(&id, UseReport::success(), &mut kim);
+    let over = engine.hub().acquisition(&stall).report(&id, UseReport::success(), &mut kim);
     assert_eq!(over.expect_err("it is over").code, "not-now");
 }
 
@@ -112,10 +115,10 @@ fn a_cancelled_run_leaves_nothing() {
         let mut kim = Kim::answering(answers);
         let standing = begin(&engine, &stall, TASK, &mut kim);
         let standing =
-            engine.acquisition(&stall).cancel(&standing.run.id, &mut kim).expect("a run");
+            engine.hub().acquisition(&stall).cancel(&standing.run.id, &mut kim).expect("a run");
         assert_eq!(end(&standing), "aborted(cancelled)");
         assert_eq!(stall.left(), [] as [&str; 0]);
-        assert_eq!(engine.approvals(true).expect("approvals"), []);
+        assert_eq!(engine.approvals().list(true).expect("approvals"), []);
     }
     let memory = engine.cortex().expect("a cortex").memory().expect("a memory");
     assert_eq!(memory.outcomes(), 0);
@@ -140,8 +143,8 @@ fn what_makes_no_sense_is_refused_before_a_run_begins() {
         (wish(TASK, None, &["one", "two"]), "bad-keywords"),
         (wish(TASK, None, &["a", "b", "--c"]), "bad-keywords"),
     ] {
-        let error = engine.acquisition(&stall).begin(&wish, &mut Kim::default());
+        let error = engine.hub().acquisition(&stall).begin(&wish, &mut Kim::default());
         assert_eq!(error.expect_err("no run").code, code);
     }
-    assert!(engine.acquisition(&stall).open_runs().expect("runs").is_empty());
+    assert!(engine.hub().acquisition(&stall).open_runs().expect("runs").is_empty());
 }

@@ -49,7 +49,7 @@ fn question(kind: ConsentAct) -> NewApproval {
 }
 
 fn opened(engine: &Engine, kind: ConsentAct) -> String {
-    engine.open_approval(question(kind), &agent()).expect("an approval").id
+    engine.approvals().open(question(kind), &agent()).expect("an approval").id
 }
 
 fn said(said: ApprovalResponse) -> ApprovalDecision {

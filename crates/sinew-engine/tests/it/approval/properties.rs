@@ -47,13 +47,13 @@ proptest! {
         let engine = world.engine();
         let mut asked = question(kind);
         asked.subject.content = files("a");
-        let id = engine.open_approval(asked, &agent()).expect("an approval").id;
+        let id = engine.approvals().open(asked, &agent()).expect("an approval").id;
         // What a careful bystander knows: the bytes of the question, the yes and its user.
         let mut shown = 'a';
         let mut agreed: Option<char> = None;
         let mut user: Option<char> = None;
         for step in moves {
-            let before = engine.approval(&id).expect("an approval");
+            let before = engine.approvals().get(&id).expect("an approval");
             match step {
                 Move::Decide { yes, by_person, channel } => {
                     let relay = channel == ConsentChannel::Relay;
@@ -64,7 +64,7 @@ proptest! {
                         quote: Some("as you like".to_owned()),
                         ..ApprovalDecision::at_terminal(said, person())
                     };
-                    let done = engine.decide_approval(&id, &decision);
+                    let done = engine.approvals().decide(&id, &decision);
                     let may = if relay { kind == ConsentAct::Plan || !yes } else { by_person };
                     if done.is_ok() && before.is_pending() {
                         prop_assert!(may, "{decision:?}");
@@ -74,7 +74,7 @@ proptest! {
                         prop_assert!(!may, "{decision:?} {done:?}");
                     }
                 }
-                Move::Withdraw => drop(engine.withdraw_approval(&id, &agent())),
+                Move::Withdraw => drop(engine.approvals().withdraw(&id, &agent())),
                 Move::Use { text, by } => {
                     let by_text = by.to_string();
                     let used = ApprovalUse {
@@ -83,7 +83,7 @@ proptest! {
                         by: &by_text,
                         ..installing("")
                     };
-                    match engine.use_approval(&id, &used) {
+                    match engine.approvals().consume(&id, &used) {
                         Ok(_) => {
                             prop_assert_eq!(agreed, Some(text));
                             prop_assert!(user.is_none_or(|other| other == by));
@@ -99,7 +99,7 @@ proptest! {
                 }
                 Move::Wait(ms) => world.pass(ms),
             }
-            let after = engine.approval(&id).expect("an approval");
+            let after = engine.approvals().get(&id).expect("an approval");
             let over = ["rejected", "expired", "withdrawn"].contains(&before.state.as_str());
             prop_assert!(!over || after.state.as_str() == before.state.as_str());
         }

@@ -14,11 +14,11 @@ on_both! {
         let engine = world.engine();
         let remembering = ApprovalDecision { remember: true, ..said(YES) };
         let state = |asked: NewApproval| {
-            let opened = engine.open_approval(asked, &agent()).expect("an approval");
+            let opened = engine.approvals().open(asked, &agent()).expect("an approval");
             (opened.state.as_str(), opened.id)
         };
         let first = opened(&engine, ConsentAct::Install);
-        engine.decide_approval(&first, &remembering).expect("a yes");
+        engine.approvals().decide(&first, &remembering).expect("a yes");
         assert_eq!(state(question(ConsentAct::Install)).0, "approved");
         assert_eq!(state(question(ConsentAct::Plan)).0, "pending", "another act");
         let mut other = question(ConsentAct::Install);
@@ -31,12 +31,12 @@ on_both! {
         let mut wide = question(ConsentAct::Install);
         wide.also = vec![subject("other", "one")];
         let id = state(wide).1;
-        let used = engine.use_approval(&id, &installing("one")).expect("covered");
+        let used = engine.approvals().consume(&id, &installing("one")).expect("covered");
         assert!(!used.is_remembered());
         let also = ApprovalUse { subject: "other", ..installing("one") };
-        assert!(engine.use_approval(&id, &also).is_err());
+        assert!(engine.approvals().consume(&id, &also).is_err());
         // Taken back: the question waits again.
-        let forgotten = engine.decide_approval(&first, &said(ApprovalResponse::No)).expect("a no");
+        let forgotten = engine.approvals().decide(&first, &said(ApprovalResponse::No)).expect("a no");
         assert!(!forgotten.is_remembered());
         assert_eq!(state(question(ConsentAct::Install)).0, "pending");
     }
@@ -51,11 +51,11 @@ on_both! {
                 let decision = ApprovalDecision { remember: true, ..decision };
                 let mut asked = question(kind);
                 asked.run = Some(format!("{kind:?} {by_person}"));
-                let id = engine.open_approval(asked, &agent()).expect("an approval").id;
-                let decided = engine.decide_approval(&id, &decision).expect("a yes");
+                let id = engine.approvals().open(asked, &agent()).expect("an approval").id;
+                let decided = engine.approvals().decide(&id, &decision).expect("a yes");
                 let expected = by_person && matches!(kind, ConsentAct::Install | ConsentAct::Plan);
                 assert_eq!(decided.is_remembered(), expected, "{kind:?} {by_person}");
-                engine.decide_approval(&id, &said(ApprovalResponse::No)).ok();
+                engine.approvals().decide(&id, &said(ApprovalResponse::No)).ok();
             }
         }
     }

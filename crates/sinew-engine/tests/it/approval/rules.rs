@@ -38,8 +38,8 @@ fn yes_to_each(
         let mut asked = question(kind);
         asked.evidence.scan = scan;
         asked.run = Some(format!("{scan:?}{decision:?}"));
-        let id = engine.open_approval(asked, &agent()).expect("an approval").id;
-        code(engine.decide_approval(&id, decision))
+        let id = engine.approvals().open(asked, &agent()).expect("an approval").id;
+        code(engine.approvals().decide(&id, decision))
     });
     each.collect()
 }
@@ -81,19 +81,19 @@ on_both! {
         let id = opened(&engine, ConsentAct::Plan);
         for channel in [ConsentChannel::Cli, ConsentChannel::Dashboard, ConsentChannel::Elicitation] {
             let by_itself = ApprovalDecision { by: agent(), channel, ..said(YES) };
-            assert_eq!(code(engine.decide_approval(&id, &by_itself)), "not-approved");
+            assert_eq!(code(engine.approvals().decide(&id, &by_itself)), "not-approved");
             let by_us = ApprovalDecision { by: Actor::System, channel, ..said(YES) };
-            assert_eq!(code(engine.decide_approval(&id, &by_us)), "not-approved");
+            assert_eq!(code(engine.approvals().decide(&id, &by_us)), "not-approved");
         }
         for quote in [None, Some(String::new()), Some("  ".to_owned()), Some("x".repeat(501))] {
             let unquoted = ApprovalDecision { quote, ..relayed(YES) };
-            assert_eq!(code(engine.decide_approval(&id, &unquoted)), "quote-missing");
+            assert_eq!(code(engine.approvals().decide(&id, &unquoted)), "quote-missing");
         }
         for made_up in ["", "000000000000", "../../etc/pw", "\u{1b}[2J", "3K9X0V7M2Q4D"] {
-            assert_eq!(code(engine.decide_approval(made_up, &said(YES))), "unknown-approval");
-            assert_eq!(code(engine.approval(made_up)), "unknown-approval");
+            assert_eq!(code(engine.approvals().decide(made_up, &said(YES))), "unknown-approval");
+            assert_eq!(code(engine.approvals().get(made_up)), "unknown-approval");
         }
-        assert_eq!(code(engine.approval(&id)), "pending");
+        assert_eq!(code(engine.approvals().get(&id)), "pending");
     }
 
     fn a_blocked_skill_cannot_be_approved_for_installation_by_anybody(world) {
@@ -108,34 +108,34 @@ on_both! {
     fn a_yes_is_bound_to_the_files_that_were_shown(world) {
         let engine = world.engine();
         let id = opened(&engine, ConsentAct::Install);
-        assert_eq!(code(engine.use_approval(&id, &installing("one"))), "needs-approval");
-        engine.decide_approval(&id, &said(YES)).expect("a yes");
+        assert_eq!(code(engine.approvals().consume(&id, &installing("one"))), "needs-approval");
+        engine.approvals().decide(&id, &said(YES)).expect("a yes");
         // One byte of one file: void, and it waits again with what is there now.
-        let error = engine.use_approval(&id, &installing("onf")).expect_err("other bytes");
+        let error = engine.approvals().consume(&id, &installing("onf")).expect_err("other bytes");
         assert_eq!((error.kind, error.code), (ErrorKind::Refused, "needs-approval"));
         assert!(error.message.ends_with("not what was agreed to: SKILL.md"), "{}", error.message);
-        let again = engine.approval(&id).expect("an approval");
+        let again = engine.approvals().get(&id).expect("an approval");
         assert_eq!(again.state, ApprovalState::Pending { changed: vec!["SKILL.md".to_owned()] });
         assert_eq!(again.subject.content, files("onf"));
         // Not even the files of the first yes count now.
-        assert_eq!(code(engine.use_approval(&id, &installing("one"))), "needs-approval");
-        engine.decide_approval(&id, &said(YES)).expect("a yes");
-        assert_eq!(code(engine.use_approval(&id, &installing("onf"))), "approved");
+        assert_eq!(code(engine.approvals().consume(&id, &installing("one"))), "needs-approval");
+        engine.approvals().decide(&id, &said(YES)).expect("a yes");
+        assert_eq!(code(engine.approvals().consume(&id, &installing("onf"))), "approved");
     }
 
     fn a_yes_serves_one_use(world) {
         let engine = world.engine();
         let id = opened(&engine, ConsentAct::Install);
-        engine.decide_approval(&id, &said(YES)).expect("a yes");
+        engine.approvals().decide(&id, &said(YES)).expect("a yes");
         let other_skill = ApprovalUse { subject: "weather", ..installing("one") };
-        assert_eq!(code(engine.use_approval(&id, &other_skill)), "other-subject");
+        assert_eq!(code(engine.approvals().consume(&id, &other_skill)), "other-subject");
         let other_act = ApprovalUse { kind: ConsentAct::Retain, ..installing("one") };
-        assert_eq!(code(engine.use_approval(&id, &other_act)), "other-subject");
-        assert_eq!(code(engine.use_approval(&id, &installing("one"))), "approved");
+        assert_eq!(code(engine.approvals().consume(&id, &other_act)), "other-subject");
+        assert_eq!(code(engine.approvals().consume(&id, &installing("one"))), "approved");
         // The same run again, as after a crash.
-        assert_eq!(code(engine.use_approval(&id, &installing("one"))), "approved");
+        assert_eq!(code(engine.approvals().consume(&id, &installing("one"))), "approved");
         let other_run = ApprovalUse { by: "run-2", ..installing("one") };
-        assert_eq!(code(engine.use_approval(&id, &other_run)), "approval-used");
+        assert_eq!(code(engine.approvals().consume(&id, &other_run)), "approval-used");
     }
 
     fn a_yes_to_a_list_covers_it_and_a_yes_to_the_first_does_not(world) {
@@ -144,12 +144,12 @@ on_both! {
             let mut asked = question(ConsentAct::Install);
             asked.also = vec![subject("tasks", "two")];
             asked.run = Some("run-1".to_owned());
-            let id = engine.open_approval(asked, &agent()).expect("an approval").id;
-            engine.decide_approval(&id, &said(ApprovalResponse::Yes(scope))).expect("a yes");
+            let id = engine.approvals().open(asked, &agent()).expect("an approval").id;
+            engine.approvals().decide(&id, &said(ApprovalResponse::Yes(scope))).expect("a yes");
             let second = ApprovalUse { subject: "tasks", content: files("two"), ..installing("one") };
-            assert_eq!(code(engine.use_approval(&id, &second)), expected);
+            assert_eq!(code(engine.approvals().consume(&id, &second)), expected);
             let elsewhere = ApprovalUse { by: "run-2", ..installing("one") };
-            assert_eq!(code(engine.use_approval(&id, &elsewhere)), "other-subject");
+            assert_eq!(code(engine.approvals().consume(&id, &elsewhere)), "other-subject");
         }
     }
 
@@ -157,32 +157,32 @@ on_both! {
         let engine = world.engine();
         let (run, proposal) = (opened(&engine, ConsentAct::Plan), opened(&engine, ConsentAct::ProposalApply));
         let agreed = opened(&engine, ConsentAct::Install);
-        engine.decide_approval(&agreed, &said(YES)).expect("a yes");
+        engine.approvals().decide(&agreed, &said(YES)).expect("a yes");
         world.pass(ANSWER_WITHIN_MS);
-        assert_eq!(code(engine.approval(&run)), "pending");
+        assert_eq!(code(engine.approvals().get(&run)), "pending");
         world.pass(1);
-        assert_eq!(code(engine.approval(&run)), "expired");
-        assert_eq!(code(engine.decide_approval(&run, &said(YES))), "already-decided");
-        assert_eq!(code(engine.use_approval(&agreed, &installing("one"))), "already-decided");
-        assert_eq!(code(engine.approval(&proposal)), "pending");
-        let waiting = engine.approvals(true).expect("a list");
+        assert_eq!(code(engine.approvals().get(&run)), "expired");
+        assert_eq!(code(engine.approvals().decide(&run, &said(YES))), "already-decided");
+        assert_eq!(code(engine.approvals().consume(&agreed, &installing("one"))), "already-decided");
+        assert_eq!(code(engine.approvals().get(&proposal)), "pending");
+        let waiting = engine.approvals().list(true).expect("a list");
         assert_eq!(waiting.iter().map(|a| &a.id).collect::<Vec<_>>(), [&proposal]);
-        assert_eq!(engine.approvals(false).expect("a list").len(), 3);
+        assert_eq!(engine.approvals().list(false).expect("a list").len(), 3);
     }
 
     fn the_first_answer_holds_and_the_same_again_changes_nothing(world) {
         let engine = world.engine();
         let id = opened(&engine, ConsentAct::Plan);
-        let first = engine.decide_approval(&id, &relayed(ApprovalResponse::No)).expect("a no");
+        let first = engine.approvals().decide(&id, &relayed(ApprovalResponse::No)).expect("a no");
         let ApprovalState::Rejected { decided_by } = &first.state else { panic!("{first:?}") };
         assert_eq!((decided_by.channel, &decided_by.actor), (ConsentChannel::Relay, &agent()));
-        assert_eq!(engine.decide_approval(&id, &said(ApprovalResponse::No)).expect("again"), first);
-        assert_eq!(code(engine.decide_approval(&id, &said(YES))), "already-decided");
-        assert_eq!(code(engine.withdraw_approval(&id, &agent())), "already-decided");
+        assert_eq!(engine.approvals().decide(&id, &said(ApprovalResponse::No)).expect("again"), first);
+        assert_eq!(code(engine.approvals().decide(&id, &said(YES))), "already-decided");
+        assert_eq!(code(engine.approvals().withdraw(&id, &agent())), "already-decided");
         let other = opened(&engine, ConsentAct::Retain);
-        assert_eq!(code(engine.withdraw_approval(&other, &agent())), "withdrawn");
-        assert_eq!(code(engine.withdraw_approval(&other, &agent())), "withdrawn");
-        assert_eq!(code(engine.decide_approval(&other, &said(YES))), "already-decided");
+        assert_eq!(code(engine.approvals().withdraw(&other, &agent())), "withdrawn");
+        assert_eq!(code(engine.approvals().withdraw(&other, &agent())), "withdrawn");
+        assert_eq!(code(engine.approvals().decide(&other, &said(YES))), "already-decided");
     }
 
     fn the_same_question_is_asked_once_and_there_is_an_end_to_questions(world) {
@@ -191,15 +191,15 @@ on_both! {
         assert_eq!(opened(&engine, ConsentAct::Install), id);
         let mut other = question(ConsentAct::Install);
         other.subject.content = files("other bytes");
-        let next = engine.open_approval(other, &agent()).expect("an approval").id;
+        let next = engine.approvals().open(other, &agent()).expect("an approval").id;
         assert_ne!(next, id);
         assert_eq!(id.len(), 12);
         for number in 2..200 {
             let mut asked = question(ConsentAct::Plan);
             asked.run = Some(number.to_string());
-            engine.open_approval(asked, &agent()).expect("an approval");
+            engine.approvals().open(asked, &agent()).expect("an approval");
         }
-        let error = engine.open_approval(question(ConsentAct::Retain), &agent()).expect_err("no room");
+        let error = engine.approvals().open(question(ConsentAct::Retain), &agent()).expect_err("no room");
         assert_eq!(error.code, "too-many-approvals");
     }
 
@@ -213,11 +213,11 @@ on_both! {
             ..ApprovalEvidence::default()
         };
         let asked = NewApproval::new(ConsentAct::Plan, subject("a", "b"), evidence);
-        let kept = engine.open_approval(asked, &agent()).expect("an approval");
+        let kept = engine.approvals().open(asked, &agent()).expect("an approval");
         assert_eq!(kept.evidence.description.as_ref().map(|t| t.chars().count()), Some(1_001));
         assert_eq!(kept.evidence.lessons.len(), 50);
         let words = ApprovalDecision { quote: Some(format!("yes, {secret}")), ..relayed(YES) };
-        let kept = engine.decide_approval(&kept.id, &words).expect("a yes");
+        let kept = engine.approvals().decide(&kept.id, &words).expect("a yes");
         let shown = serde_json::to_string(&kept).expect("JSON");
         assert!(!shown.contains(&secret), "{shown}");
         let many = (0..10_001).map(|n| sinew_engine::approval::ApprovalFileDigest {
@@ -228,7 +228,7 @@ on_both! {
         let content = ApprovalContent::from_file_digests(many);
         let subject = ApprovalSubject { name: "big".to_owned(), version: None, content };
         let asked = NewApproval::new(ConsentAct::Install, subject, ApprovalEvidence::default());
-        let error = engine.open_approval(asked, &agent()).expect_err("too many files");
+        let error = engine.approvals().open(asked, &agent()).expect_err("too many files");
         assert_eq!(error.code, "too-many-files");
     }
 
@@ -236,9 +236,9 @@ on_both! {
     fn the_object_and_its_trail(world) {
         let engine = world.engine();
         let id = opened(&engine, ConsentAct::Plan);
-        engine.decide_approval(&id, &relayed(YES)).expect("a yes");
-        engine.use_approval(&id, &ApprovalUse { kind: ConsentAct::Plan, ..installing("one") }).expect("a use");
-        let approval = engine.approval(&id).expect("an approval");
+        engine.approvals().decide(&id, &relayed(YES)).expect("a yes");
+        engine.approvals().consume(&id, &ApprovalUse { kind: ConsentAct::Plan, ..installing("one") }).expect("a use");
+        let approval = engine.approvals().get(&id).expect("an approval");
         let text = serde_json::to_string_pretty(&approval).expect("JSON").replace(&id, "<id>");
         insta::assert_snapshot!("approval", text);
         let read: Approval = serde_json::from_str(&serde_json::to_string(&approval).expect("JSON"))

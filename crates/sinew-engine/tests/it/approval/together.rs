@@ -22,11 +22,11 @@ fn decider() {
     } else {
         ApprovalResponse::No
     };
-    let mut waiting = engine.approvals(false).expect("a list");
+    let mut waiting = engine.approvals().list(false).expect("a list");
     waiting.rotate_left(number % QUESTIONS);
     for approval in waiting {
         let wanted = if number.is_multiple_of(2) { "approved" } else { "rejected" };
-        match engine.decide_approval(&approval.id, &said(answer)) {
+        match engine.approvals().decide(&approval.id, &said(answer)) {
             Ok(decided) => assert_eq!(decided.state.as_str(), wanted),
             Err(error) => assert_eq!(error.code, "already-decided", "{error}"),
         }
@@ -64,7 +64,7 @@ on_both! {
             .collect();
         assert_eq!(answers.len(), QUESTIONS, "one answer to each question");
         for (id, event) in answers {
-            assert_eq!(engine.approval(&id).expect("an approval").state.as_str(), event);
+            assert_eq!(engine.approvals().get(&id).expect("an approval").state.as_str(), event);
         }
     }
 }

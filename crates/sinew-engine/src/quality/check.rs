@@ -8,7 +8,7 @@ use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements};
 use sinew_settings::{Reason, ReasonCode};
 use sinew_skill::InstallSpec;
 
-use crate::{Engine, PromptOptions};
+use crate::{PromptOptions, QualityHandle};
 
 /// The catalog at a glance.
 #[derive(Debug, Serialize)]
@@ -96,10 +96,10 @@ pub struct SkillShortfall {
     pub install: Vec<InstallSpec>,
 }
 
-impl Engine {
+impl QualityHandle<'_> {
     /// The whole catalog at a glance.
     pub fn check(&self, catalog: &Catalog) -> CheckReport {
-        let block = self.prompt(catalog, &PromptOptions::default());
+        let block = self.engine.skills().prompt(catalog, &PromptOptions::default());
         let names = |keep: &dyn Fn(&CatalogEntry) -> bool| -> Vec<String> {
             catalog
                 .unshadowed()
@@ -151,10 +151,10 @@ impl Engine {
             })
             .collect();
         let mut report = CheckReport {
-            agent_id: self.agent.clone(),
+            agent_id: self.engine.agent.clone(),
             agent_skill_filter: catalog.skill_filter.clone(),
-            workspace_dir: self.places.workspace.clone(),
-            managed_skills_dir: self.managed_folder(),
+            workspace_dir: self.engine.places.workspace.clone(),
+            managed_skills_dir: self.engine.hub().managed_folder(),
             summary: CheckSummary::default(),
             eligible: names(&|entry| entry.eligible),
             model_visible: names(&|entry| entry.model_visible),
@@ -166,7 +166,7 @@ impl Engine {
             missing_requirements,
             broken,
             prompt: block.report,
-            issues: self.issues(catalog),
+            issues: self.engine.status().issues(catalog),
         };
         report.summary = CheckSummary {
             total: catalog.unshadowed().count(),

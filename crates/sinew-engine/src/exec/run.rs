@@ -19,7 +19,7 @@ use sinew_exec::{CoveredSkill, EnvLease, EnvPlan, EnvRules, EnvState, env_states
 use sinew_guard::secrets;
 use sinew_settings::{ErrorKind, Reason};
 
-use crate::{Engine, EngineError, NewOutcome, OutcomeEffect};
+use crate::{EngineError, ExecHandle, NewOutcome, OutcomeEffect};
 
 /// Variables that hold sinew's own credentials, beyond those that look like it.
 const OWN_CREDENTIALS: &[&str] = &["SINEW_DATABASE_URL", "SINEW_TOKEN"];
@@ -63,10 +63,10 @@ pub struct ExecReport {
     pub not_learned: Option<EngineError>,
 }
 
-impl Engine {
+impl ExecHandle<'_> {
     /// Runs a command with a skill's variables. What the command does wrong is in the report; an
     /// error means that it was not started.
-    pub fn exec(
+    pub fn run(
         &self,
         catalog: &Catalog,
         entry: &CatalogEntry,
@@ -77,7 +77,7 @@ impl Engine {
         let region = request.region;
         let mut report = self.run_for(catalog, entry, request, control, observe)?;
         // What somebody ended says nothing about the skill.
-        if self.config.cortex.enabled && !report.run.interrupted {
+        if self.engine.config.cortex.enabled && !report.run.interrupted {
             // The command has run; a memory that is not at hand changes nothing about that.
             match self.learn_from(entry, region, &report) {
                 Ok(learned) => report.learned = Some(learned),
@@ -90,8 +90,8 @@ impl Engine {
     /// Readies what [`Engine::exec`] learns with and into, ahead of its use. What goes wrong is said
     /// when something is learned.
     pub fn prepare_cortex(&self) {
-        if self.config.cortex.enabled {
-            let _ = self.cortex().and_then(|cortex| cortex.with_memory(|_| ()));
+        if self.engine.config.cortex.enabled {
+            let _ = self.engine.cortex().and_then(|cortex| cortex.with_memory(|_| ()));
             // The patterns of secrets are compiled by the first question.
             let _ = secrets::find_strict("");
         }
@@ -99,14 +99,14 @@ impl Engine {
 
     /// Runs a command as the use of a skill that an acquisition put into this folder; how it went is
     /// for the run to learn from.
-    pub fn exec_in_run(
+    pub fn run_in_acquisition(
         &self,
         folder: &Path,
         request: ExecRequest<'_>,
         control: &ProcessControl,
         observe: &mut dyn FnMut(OutputStream, &[u8]),
     ) -> Result<UseReport, EngineError> {
-        let snapshot = self.snapshot();
+        let snapshot = self.engine.snapshot();
         let entry = snapshot.catalog.entries.iter().find(|entry| entry.base_dir == folder);
         let Some(entry) = entry else {
             let message = format!("the catalog has no skill in {}", folder.display());
@@ -137,16 +137,16 @@ impl Engine {
         usable(entry)?;
         let lease = self.lease(catalog, &[entry]);
         let own = self.host_credentials();
-        let env = RunEnv::of(&self.covered(entry), &lease, &self.rules(&own), &self.env);
+        let env = RunEnv::of(&self.covered(entry), &lease, &self.rules(&own), &self.engine.env);
         let command = run::RunRequest {
             argv: request.argv,
-            cwd: &self.env.cwd,
+            cwd: &self.engine.env.cwd,
             timeout: request.timeout,
             stdin: request.stdin,
             stdout: request.stdout,
             retry: request.retry,
         };
-        let run = run::run(command, &env, &lease.masker(), &self.env, control, observe)
+        let run = run::run(command, &env, &lease.masker(), &self.engine.env, control, observe)
             .map_err(|error| not_started(&error))?;
         Ok(ExecReport {
             skill: entry.name.clone(),
@@ -166,7 +166,7 @@ impl Engine {
         region: Option<&str>,
         report: &ExecReport,
     ) -> Result<OutcomeEffect, EngineError> {
-        let cortex = self.cortex()?;
+        let cortex = self.engine.cortex()?;
         let run = &report.run;
         let region = match region {
             Some(region) => Some(region.to_owned()),
@@ -183,7 +183,7 @@ impl Engine {
             detail: Some(run.detail.clone()).filter(|detail| !detail.is_empty()),
             key: run.missing.clone(),
             origin: OutcomeReporter::Engine,
-            agent: self.agent.clone(),
+            agent: self.engine.agent.clone(),
             attempts: Some(run.attempts),
             ms: Some(run.duration_ms),
             ..NewOutcome::default()
@@ -194,35 +194,35 @@ impl Engine {
     /// `snapshot`, of every eligible skill.
     pub fn lease(&self, catalog: &Catalog, used: &[&CatalogEntry]) -> EnvLease {
         let mut entries: Vec<&CatalogEntry> = used.to_vec();
-        if self.config.env.scope == EnvScope::Snapshot {
+        if self.engine.config.env.scope == EnvScope::Snapshot {
             let others = catalog.unshadowed().filter(|entry| entry.eligible);
             entries
                 .extend(others.filter(|entry| !used.iter().any(|one| std::ptr::eq(*one, *entry))));
         }
         let covered: Vec<CoveredSkill<'_>> = entries.into_iter().map(|e| self.covered(e)).collect();
         let own = self.host_credentials();
-        let commands = SecretCommands::Run(&self.leases);
-        let plan = EnvPlan::of(&covered, &self.rules(&own), &self.env, commands);
-        self.leases.acquire(plan, &self.env)
+        let commands = SecretCommands::Run(&self.engine.leases);
+        let plan = EnvPlan::of(&covered, &self.rules(&own), &self.engine.env, commands);
+        self.engine.leases.acquire(plan, &self.engine.env)
     }
 
     /// The names that runs of this engine have now; no other program may inherit them.
     pub fn active_env_keys(&self) -> Vec<String> {
-        self.leases.active_env_keys()
+        self.engine.leases.active_env_keys()
     }
 
     /// Where each variable that a skill declares would come from.
     pub fn env_states(&self, entry: &CatalogEntry) -> Vec<EnvState> {
         let own = self.host_credentials();
-        env_states(&self.covered(entry), &self.rules(&own), &self.env)
+        env_states(&self.covered(entry), &self.rules(&own), &self.engine.env)
     }
 
     fn covered<'a>(&'a self, entry: &'a CatalogEntry) -> CoveredSkill<'a> {
-        CoveredSkill { entry, settings: self.config.entries.get(&entry.skill_key) }
+        CoveredSkill { entry, settings: self.engine.config.entries.get(&entry.skill_key) }
     }
 
     fn rules<'a>(&self, host_credentials: &'a [String]) -> EnvRules<'a> {
-        let allow_declared_credentials = self.config.env.allow_declared_credentials;
+        let allow_declared_credentials = self.engine.config.env.allow_declared_credentials;
         EnvRules { allow_declared_credentials, host_credentials }
     }
 
@@ -230,7 +230,8 @@ impl Engine {
     fn host_credentials(&self) -> Vec<String> {
         let mut names: Vec<String> =
             OWN_CREDENTIALS.iter().map(|name| (*name).to_owned()).collect();
-        if let Some(SecretSetting::Reference { source, id }) = &self.config.route.remote.api_key
+        if let Some(SecretSetting::Reference { source, id }) =
+            &self.engine.config.route.remote.api_key
             && source == "env"
         {
             names.push(id.clone());

@@ -9,7 +9,7 @@ use sinew_catalog::prompt::{
 use sinew_catalog::{Catalog, CatalogEntry, references};
 use sinew_settings::path_text;
 
-use crate::Engine;
+use crate::SkillsHandle;
 
 /// How a prompt block is wanted.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,7 @@ pub(crate) struct HypotheticalSkill<'s> {
     pub(crate) path: &'s str,
 }
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// Builds the block from the skills that the model may see.
     pub fn prompt(&self, catalog: &Catalog, options: &PromptOptions) -> PromptBlock {
         self.prompt_with(catalog, options, None)
@@ -53,8 +53,8 @@ impl Engine {
         options: &PromptOptions,
         imagined: Option<HypotheticalSkill<'_>>,
     ) -> PromptBlock {
-        let config = &self.config.prompt;
-        let openpocket = self.profile.is_openpocket();
+        let config = &self.engine.config.prompt;
+        let openpocket = self.engine.profile.is_openpocket();
         let replaced =
             |entry: &&CatalogEntry| imagined.is_some_and(|skill| skill.name == entry.name);
         let visible: Vec<&CatalogEntry> =
@@ -102,7 +102,7 @@ impl Engine {
             own: true,
             ..PromptSkill::default()
         }));
-        let configured = self.config.prompt_chars(self.agent.as_deref());
+        let configured = self.engine.config.prompt_chars(self.engine.agent.as_deref());
         let budget = if openpocket { configured.min(OPENPOCKET_MAX_CHARS) } else { configured };
         build(&PromptRequest {
             planner: options.planner.unwrap_or(match config.planner.as_str() {
@@ -111,7 +111,7 @@ impl Engine {
                 _ => PromptPlanner::Graded,
             }),
             limits: PromptLimits {
-                max_skills: self.config.limits.max_skills_in_prompt,
+                max_skills: self.engine.config.limits.max_skills_in_prompt,
                 max_chars: options.max_chars.unwrap_or(budget),
             },
             order: if config.order == "rank" { PromptOrder::Rank } else { PromptOrder::Name },
@@ -130,7 +130,7 @@ impl Engine {
                 None => PromptWording::default(),
             },
             keep_first: openpocket,
-            remote_note: self.options.remote.note.as_deref(),
+            remote_note: self.engine.options.remote.note.as_deref(),
             ..PromptRequest::new(&skills)
         })
     }

@@ -14,7 +14,7 @@ use sinew_skill::validate::{
     RuleSet, ValidationFile, ValidationIssue, apply_fixes, missing_file_report, validate,
 };
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, QualityHandle};
 
 /// What to validate.
 #[derive(Debug, Clone)]
@@ -81,7 +81,7 @@ impl ValidationReport {
     }
 }
 
-impl Engine {
+impl QualityHandle<'_> {
     /// Validates, and with `fixing` puts right what carries an edit, keeping a backup.
     pub fn validate(
         &self,
@@ -113,7 +113,7 @@ impl Engine {
     fn named_files(&self, paths: &[PathBuf]) -> Result<Vec<PathBuf>, EngineError> {
         let mut files = Vec::new();
         for path in paths {
-            let path = self.env.cwd.join(path);
+            let path = self.engine.env.cwd.join(path);
             let metadata = fs::metadata(&path).map_err(|error| {
                 EngineError::new(
                     ErrorKind::Usage,

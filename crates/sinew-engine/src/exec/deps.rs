@@ -9,7 +9,7 @@ use sinew_exec::EnvState;
 use sinew_exec::install::{MissingManager, installer_setup, missing_manager};
 use sinew_settings::{Reason, ReasonCode};
 
-use crate::Engine;
+use crate::ExecHandle;
 
 /// What one skill needs here.
 #[derive(Debug, Serialize)]
@@ -42,15 +42,17 @@ pub struct OffPathProgram {
     pub folder: PathBuf,
 }
 
-impl Engine {
+impl ExecHandle<'_> {
     /// What a skill needs here and how to get it.
     pub fn deps(&self, entry: &CatalogEntry) -> DepsReport {
         let options = self.install_options(entry);
-        let setup = installer_setup(self.config.install.node_manager);
+        let setup = installer_setup(self.engine.config.install.node_manager);
         let managers = options
             .iter()
             .filter(|option| option.preferred && !option.manager_present)
-            .filter_map(|option| missing_manager(option.kind, &setup, &self.env, &self.leases))
+            .filter_map(|option| {
+                missing_manager(option.kind, &setup, &self.engine.env, &self.engine.leases)
+            })
             .collect();
         let refused = |reason: &&Reason| reason.code == ReasonCode::InstallSpecInvalid;
         DepsReport {
@@ -74,10 +76,10 @@ impl Engine {
     /// The ways to get what a skill needs, as this machine and its configuration see them.
     pub(crate) fn install_options(&self, entry: &CatalogEntry) -> Vec<InstallOption> {
         let offer = OfferContext {
-            os: &self.env.os,
-            prefer_brew: self.config.install.prefer_brew,
-            has: &|program| sinew_catalog::find_program(&self.env, program).is_some(),
-            setup: installer_setup(self.config.install.node_manager),
+            os: &self.engine.env.os,
+            prefer_brew: self.engine.config.install.prefer_brew,
+            has: &|program| sinew_catalog::find_program(&self.engine.env, program).is_some(),
+            setup: installer_setup(self.engine.config.install.node_manager),
         };
         offered_options(&entry.requirements.os, &entry.install, &offer)
     }
@@ -85,10 +87,10 @@ impl Engine {
     fn off_path(&self, entry: &CatalogEntry) -> Vec<OffPathProgram> {
         let needs = &entry.requirements;
         let bins = needs.bins.iter().chain(&needs.any_bins);
-        bins.filter(|bin| sinew_catalog::find_program(&self.env, bin).is_none())
+        bins.filter(|bin| sinew_catalog::find_program(&self.engine.env, bin).is_none())
             .filter_map(|bin| {
-                let own = tools::skill_tools_folders(&self.env, &entry.skill_key);
-                let folders = tools::shared_folders(&self.env).into_iter().chain(own);
+                let own = tools::skill_tools_folders(&self.engine.env, &entry.skill_key);
+                let folders = tools::shared_folders(&self.engine.env).into_iter().chain(own);
                 let folder = folders.into_iter().find(|folder| folder.join(bin).is_file())?;
                 Some(OffPathProgram { bin: bin.clone(), folder })
             })

@@ -5,15 +5,15 @@ use std::io::ErrorKind as Io;
 use sinew_guard::private_files::{self, PrivateFileError};
 use sinew_settings::ErrorKind;
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, SettingsHandle};
 
 /// Random bytes of a token: nobody guesses them.
 const BYTES: usize = 32;
 
-impl Engine {
+impl SettingsHandle<'_> {
     /// The token, made at its first use and kept for its owner alone.
     pub fn access_token(&self) -> Result<String, EngineError> {
-        let path = self.env.sinew_home().join("token");
+        let path = self.engine.env.sinew_home().join("token");
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|error| {
             EngineError::new(

@@ -20,7 +20,7 @@ use sinew_settings::{ErrorKind, Reason, ReasonCode};
 
 use attempt::{InstallerAttempt, refused};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, ExecHandle};
 
 /// What is to be installed.
 #[derive(Debug, Clone, Default)]
@@ -109,7 +109,7 @@ impl DepsInstallReport {
     }
 }
 
-impl Engine {
+impl ExecHandle<'_> {
     /// What would be installed: the option that is asked for, else the best ones. An error where
     /// there is nothing to choose from.
     pub fn chosen_options(
@@ -136,7 +136,7 @@ impl Engine {
             )
             .hint(format!("it has: {}", if known.is_empty() { "none" } else { &known })),
             None if entry.platform_incompatible => {
-                let message = format!("{name} is not for {}", self.env.os);
+                let message = format!("{name} is not for {}", self.engine.env.os);
                 EngineError::new(ErrorKind::No, ReasonCode::OsMismatch.as_str(), message)
             }
             None => EngineError::new(
@@ -171,7 +171,7 @@ impl Engine {
                 for option in &chosen {
                     let warnings = &warnings;
                     let attempt = InstallerAttempt {
-                        engine: self,
+                        engine: self.engine,
                         entry,
                         option,
                         warnings,
@@ -186,8 +186,8 @@ impl Engine {
             }
         }
         // Folders of tools are noticed by their times; within one tick nobody can rely on that.
-        self.forget_below(&tools::tools_root(&self.env));
-        let now = self.refresh(RefreshCause::Files).snapshot;
+        self.engine.forget_below(&tools::tools_root(&self.engine.env));
+        let now = self.engine.refresh(RefreshCause::Files).snapshot;
         let after = now.catalog.get(&entry.name).unwrap_or(entry);
         self.look_for_bins(entry, &chosen, after, &mut results);
         for result in &results {
@@ -214,7 +214,8 @@ impl Engine {
                 .skill(entry.name.as_str())
                 .remedy(format!("`sinew scan {}` shows what was found", entry.name))
         };
-        let scanned = self.scan(catalog, &target).map_err(|error| blocked(error.message))?;
+        let scanned =
+            self.engine.quality().scan(catalog, &target).map_err(|error| blocked(error.message))?;
         let of = |wanted| scanned.report.findings.iter().filter(move |f| f.severity == wanted);
         if scanned.verdict == Verdict::Block {
             let worst = of(FindingSeverity::Critical).next();
@@ -235,7 +236,7 @@ impl Engine {
         after: &CatalogEntry,
         results: &mut [InstallResult],
     ) {
-        let folders = program_search_folders(&self.env, &entry.skill_key);
+        let folders = program_search_folders(&self.engine.env, &entry.skill_key);
         let found = |bin: &String| {
             folders.iter().any(|folder| fs::metadata(folder.join(bin)).is_ok_and(|m| m.is_file()))
                 && !after.missing.bins.contains(bin)
@@ -257,9 +258,9 @@ impl Engine {
 
     /// Every attempt is written down with what was run and how it ended.
     fn write_down(&self, entry: &CatalogEntry, result: &InstallResult) -> Result<(), EngineError> {
-        let path = self.env.sinew_home().join("audit").join("installs.jsonl");
+        let path = self.engine.env.sinew_home().join("audit").join("installs.jsonl");
         let line = json!({
-            "at": self.env.clock.now_ms(),
+            "at": self.engine.env.clock.now_ms(),
             "skill": entry.name,
             "digest": entry.scan.as_ref().map(|scan| scan.digest.as_str()),
             "specId": result.spec_id,

@@ -3,10 +3,6 @@
 //! Files are read as they are and never written. What is found in them is cleaned by the workshop
 //! before it is compared, stored or shown.
 
-mod rewrite;
-mod session_stamps;
-mod transcript_files;
-
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufReader, Cursor};
@@ -19,8 +15,8 @@ use sinew_traces::{
 };
 use sinew_workshop::{LearnResult, LearnStatus, RememberedRun, WorkshopEvent};
 
-use crate::{Engine, EngineError};
-use session_stamps::SessionStamps;
+use super::session_stamps::SessionStamps;
+use crate::{EngineError, TracesHandle};
 use sinew_settings::ErrorKind;
 
 /// Runs that are told one by one: more than a person reads, and a file of thousands of small runs takes
@@ -123,7 +119,7 @@ impl LearnReport {
     }
 }
 
-impl Engine {
+impl TracesHandle<'_> {
     /// Learns from transcripts; `progress` is told how many bytes of how many are read.
     pub fn learn(
         &self,
@@ -154,7 +150,7 @@ impl Engine {
         }
         let whose = if looked.is_some() { LearnScope::OfWorkspace } else { LearnScope::Anybodys };
         let is_single =
-            matches!(from, LearnSource::Path(path) if self.env.cwd.join(path).is_file());
+            matches!(from, LearnSource::Path(path) if self.engine.env.cwd.join(path).is_file());
         let total = files.iter().map(|file| file.size).sum();
         let mut before = 0;
         for file in &files {
@@ -185,23 +181,23 @@ impl Engine {
 
     /// Learns from runs that nobody has handed over.
     pub(crate) fn learn_runs(&self, runs: Vec<AgentRun>) -> Result<Vec<LearnResult>, EngineError> {
-        let settings = TraceSettings::of(&self.config).for_unrequested_runs();
+        let settings = TraceSettings::of(&self.engine.config).for_unrequested_runs();
         let private = self.private();
-        self.workshop(|shop| {
-            runs.into_iter().map(|run| shop.learn(run, &settings, &private)).collect()
-        })
+        self.engine
+            .workshop()
+            .with(|shop| runs.into_iter().map(|run| shop.learn(run, &settings, &private)).collect())
     }
 
     fn looked(&self) -> Result<SessionStamps, EngineError> {
-        SessionStamps::open(&self.env.sinew_home(), self.workspace())
+        SessionStamps::open(&self.engine.env.sinew_home(), self.engine.workspace())
             .map_err(|error| not_looked(&error))
     }
 
     /// What of this machine must not be told.
     fn private(&self) -> PrivateNames {
         PrivateNames {
-            homes: vec![self.env.home.to_string_lossy().into_owned()],
-            hosts: self.env.var("HOSTNAME").map(str::to_owned).into_iter().collect(),
+            homes: vec![self.engine.env.home.to_string_lossy().into_owned()],
+            hosts: self.engine.env.var("HOSTNAME").map(str::to_owned).into_iter().collect(),
         }
     }
 
@@ -211,7 +207,7 @@ impl Engine {
         reason = "the path of a method is not general enough over the workshop's lifetime"
     )]
     pub fn remembered_runs(&self) -> Result<Vec<RememberedRun>, EngineError> {
-        self.workshop(|shop| shop.remembered_runs())
+        self.engine.workshop().with(|shop| shop.remembered_runs())
     }
 
     /// One of them, with what was done in it where that is kept.
@@ -219,18 +215,18 @@ impl Engine {
         &self,
         id: &str,
     ) -> Result<(RememberedRun, Option<CleanRun>), EngineError> {
-        self.workshop(|shop| shop.remembered_run(id))
+        self.engine.workshop().with(|shop| shop.remembered_run(id))
     }
 
     /// Proposes a skill from a run that is kept.
     pub fn draft_remembered_run(&self, id: &str) -> Result<LearnResult, EngineError> {
-        let settings = TraceSettings::of(&self.config);
-        self.workshop(|shop| shop.draft_remembered_run(id, &settings))
+        let settings = TraceSettings::of(&self.engine.config);
+        self.engine.workshop().with(|shop| shop.draft_remembered_run(id, &settings))
     }
 
     /// Lets go of what was done in a run; that there was one is remembered.
     pub fn discard_run(&self, id: &str) -> Result<RememberedRun, EngineError> {
-        self.workshop(|shop| shop.forget_run(id))
+        self.engine.workshop().with(|shop| shop.forget_run(id))
     }
 
     /// Learns from one source. The outer error stops everything, the inner one only this source.
@@ -242,7 +238,7 @@ impl Engine {
         progress: &dyn Fn(u64),
         report: &mut LearnReport,
     ) -> Result<Result<(), TraceReadError>, EngineError> {
-        let handed_over = TraceSettings::of(&self.config);
+        let handed_over = TraceSettings::of(&self.engine.config);
         let settings = match whose {
             LearnScope::Anybodys => handed_over,
             LearnScope::OfWorkspace => handed_over.for_unrequested_runs(),
@@ -252,10 +248,10 @@ impl Engine {
         let name = stem.unwrap_or_default();
         let reading = TranscriptOptions { agent, name: &name, progress };
         let before = report.count();
-        self.workshop(|shop| {
+        self.engine.workshop().with(|shop| {
             let mut trouble = None;
             let read = sinew_traces::read(source, &reading, &mut |run| {
-                if trouble.is_some() || !whose.includes(&run, self.workspace()) {
+                if trouble.is_some() || !whose.includes(&run, self.engine.workspace()) {
                     return;
                 }
                 match shop.learn(run, &settings, &private) {

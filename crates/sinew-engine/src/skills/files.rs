@@ -11,7 +11,7 @@ use sinew_guard::containment::{self, FileOpenError, FileReadError};
 use sinew_settings::{ErrorKind, path_text};
 use sinew_skill::content_hash;
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, SkillsHandle};
 
 /// A file larger than this is no reading matter for a model.
 pub const MAX_READ_BYTES: u64 = 1024 * 1024;
@@ -48,7 +48,7 @@ pub(crate) struct SkillFileBytes<'c> {
 /// Files listed beside the one that was read: enough to choose from, never a whole checkout.
 const MAX_LISTED: usize = 200;
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// Reads a skill's own file, or `file` below its folder. `wanted` is a name, or a location as
     /// the prompt block gives it.
     pub fn read_file(
@@ -83,7 +83,7 @@ impl Engine {
         let (entry, file) = match self.located(catalog, wanted)? {
             Some((entry, inside)) => (entry, inside),
             None => {
-                let entry = self.find(catalog, wanted)?;
+                let entry = self.engine.find(catalog, wanted)?;
                 let own = path_text(
                     entry.file_path.strip_prefix(&entry.base_dir).unwrap_or(Path::new(SKILL_FILE)),
                 );
@@ -138,7 +138,9 @@ impl Engine {
     /// Adds what was learned here about an installed skill, under a heading that says so.
     pub(crate) fn add_learned(&self, entry: &CatalogEntry, text: &mut String) {
         let notes = sinew_workshop::overlay_path(&entry.id);
-        let Ok(dir) = Dir::open_ambient_dir(self.workspace(), ambient_authority()) else { return };
+        let Ok(dir) = Dir::open_ambient_dir(self.engine.workspace(), ambient_authority()) else {
+            return;
+        };
         let opened = containment::open_regular(&dir, Path::new(&notes)).ok();
         let read = opened.and_then(|file| file.read(MAX_READ_BYTES).ok());
         if let Some(learned) = read.filter(|bytes| !bytes.is_empty()) {
@@ -163,8 +165,8 @@ impl Engine {
         let expanded = match homes.expand(wanted) {
             Some(path) => PathBuf::from(path.into_owned()),
             // OpenPocket names files from the home without `~`.
-            None if self.profile.is_openpocket() => self.env.home.join(wanted),
-            None => self.env.cwd.join(wanted),
+            None if self.engine.profile.is_openpocket() => self.engine.env.home.join(wanted),
+            None => self.engine.env.cwd.join(wanted),
         };
         let entry = catalog
             .unshadowed()
@@ -200,7 +202,7 @@ impl Engine {
     }
 
     pub(crate) fn homes(&self) -> HomeFolders {
-        HomeFolders::single(path_text(&self.env.home))
+        HomeFolders::single(path_text(&self.engine.env.home))
     }
 }
 

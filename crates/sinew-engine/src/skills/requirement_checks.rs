@@ -4,7 +4,7 @@ use serde::Serialize;
 use sinew_catalog::{CatalogEntry, tools};
 use sinew_exec::{EnvState, EnvValueSource};
 
-use crate::Engine;
+use crate::SkillsHandle;
 
 /// One thing that a skill asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -19,7 +19,7 @@ pub struct RequirementCheck {
     pub met: bool,
 }
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// What a skill asks for and what was found; nothing where it asks for nothing. No value of a
     /// variable is in it.
     pub fn requirement_checks(&self, entry: &CatalogEntry) -> Vec<RequirementCheck> {
@@ -29,7 +29,7 @@ impl Engine {
             all.push(RequirementCheck {
                 kind: "system",
                 asked: needs.os.join(" or "),
-                found: self.env.os.clone(),
+                found: self.engine.env.os.clone(),
                 met: missing.os.is_empty(),
             });
         }
@@ -42,8 +42,9 @@ impl Engine {
         let any =
             needs.any_bins.iter().map(|bin| (bin, one_of.as_str(), missing.any_bins.is_empty()));
         for (bin, note, met) in bins.chain(any) {
-            let here = sinew_catalog::find_program(&self.env, bin);
-            let here = here.or_else(|| tools::find_skill_tool(&self.env, &entry.skill_key, bin));
+            let here = sinew_catalog::find_program(&self.engine.env, bin);
+            let here =
+                here.or_else(|| tools::find_skill_tool(&self.engine.env, &entry.skill_key, bin));
             let found = match here {
                 Some(path) => path.display().to_string(),
                 None if met && entry.via.is_some() => "on a connected machine".to_owned(),
@@ -56,7 +57,7 @@ impl Engine {
                 met,
             });
         }
-        let states = self.env_states(entry);
+        let states = self.engine.exec().env_states(entry);
         let one_of = group(&needs.any_env);
         let vars = needs.env.iter().map(|name| (name, "", !missing.env.contains(name)));
         let any =

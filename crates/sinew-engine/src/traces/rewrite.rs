@@ -8,18 +8,18 @@ use sinew_workshop::{read_rewrite, rewrite_prompt};
 
 use super::LearnReport;
 use crate::model::{CompletionRequest, open_model};
-use crate::{Engine, EngineError};
+use crate::{EngineError, TracesHandle};
 
 /// A draft is longer than a proposal of the reviewer.
 const TOKENS: u32 = 3 * MAX_OUTPUT_TOKENS;
 
-impl Engine {
+impl TracesHandle<'_> {
     /// Lets the reviewer's model word the drafts that wait, as far as runs are told one by one. A draft
     /// whose rewording is refused stays as it was.
     pub fn rewrite_drafts(&self, report: &mut LearnReport) -> Result<(), EngineError> {
-        let (settings, _) = self.workshop_settings();
+        let (settings, _) = self.engine.workshop().settings();
         let provider =
-            settings.provider.as_ref().and_then(|provider| open_model(provider, &self.env));
+            settings.provider.as_ref().and_then(|provider| open_model(provider, &self.engine.env));
         let Some(model) = provider else {
             return Err(EngineError::new(
                 ErrorKind::Refused,
@@ -47,7 +47,9 @@ impl Engine {
                 .and_then(|answer| read_rewrite(&proposal, &answer));
             let done = match worded {
                 Ok(revision) => self
-                    .workshop(|shop| Ok(shop.revise(&proposal.id, &revision, &Actor::System)))?
+                    .engine
+                    .workshop()
+                    .with(|shop| Ok(shop.revise(&proposal.id, &revision, &Actor::System)))?
                     .map_err(|error| error.to_string()),
                 Err(why) => Err(why),
             };
@@ -57,8 +59,10 @@ impl Engine {
                     run.proposal = Some(done.proposal);
                 }
                 Err(why) => {
-                    let noted =
-                        self.workshop(|shop| shop.note(WorkshopEventKind::ReviewerSkipped, why))?;
+                    let noted = self
+                        .engine
+                        .workshop()
+                        .with(|shop| shop.note(WorkshopEventKind::ReviewerSkipped, why))?;
                     run.events.extend(noted);
                 }
             }

@@ -15,7 +15,7 @@ use sinew_store::{RecordSeq, StreamTail};
 use sinew_workshop::{Proposal, ProposalStep, WorkshopEvent};
 
 use crate::cortex::lesson_sentence;
-use crate::{Engine, EngineError};
+use crate::{EngineError, StatusHandle};
 
 /// Entries looked through in each book; more is an export, not a page.
 const LOOKED_AT: usize = 2_000;
@@ -68,14 +68,14 @@ impl ActivityFilter {
     }
 }
 
-impl Engine {
+impl StatusHandle<'_> {
     /// What was decided and done, newest first.
     pub fn activity(&self, filter: &ActivityFilter) -> Result<Vec<ActivityEntry>, EngineError> {
         let mut all = self.workshop_activity()?;
         all.extend(self.audited()?);
         all.extend(self.accepted_findings());
-        if self.config.cortex.enabled {
-            let records = self.cortex()?.latest_records(LOOKED_AT, |_| true)?;
+        if self.engine.config.cortex.enabled {
+            let records = self.engine.cortex()?.latest_records(LOOKED_AT, |_| true)?;
             all.extend(records.iter().filter_map(of_record));
         }
         all.retain(|activity| filter.takes(activity));
@@ -86,14 +86,15 @@ impl Engine {
     }
 
     fn workshop_activity(&self) -> Result<Vec<ActivityEntry>, EngineError> {
-        let (events, proposals) = self.workshop(|shop| Ok((shop.events()?, shop.proposals()?)))?;
+        let (events, proposals) =
+            self.engine.workshop().with(|shop| Ok((shop.events()?, shop.proposals()?)))?;
         let last = events.len().saturating_sub(LOOKED_AT);
         Ok(events[last..].iter().map(|event| of_event(event, &proposals)).collect())
     }
 
     /// Approvals and runs.
     fn audited(&self) -> Result<Vec<ActivityEntry>, EngineError> {
-        let store = self.store()?;
+        let store = self.engine.store()?;
         let end = store.len("audit")?;
         let after = RecordSeq(end.saturating_sub(LOOKED_AT as u64));
         let mut all = Vec::new();
@@ -107,7 +108,7 @@ impl Engine {
 
     fn accepted_findings(&self) -> Vec<ActivityEntry> {
         // An audit file that cannot be read accepts nothing, and shows nothing.
-        let given = read_overrides(&self.scan_files.audit).unwrap_or_default();
+        let given = read_overrides(&self.engine.scan_files.audit).unwrap_or_default();
         let shown = given.into_iter().filter_map(|given| {
             Some(ActivityEntry {
                 at: given.at.parse().ok()?,

@@ -18,8 +18,8 @@ use sinew_guard::containment::{self, FileStamp};
 use sinew_settings::ErrorKind;
 use sinew_skill::{YamlMapping, content_hash};
 
-use crate::files::{is_part, list_files};
-use crate::{Engine, EngineError};
+use super::files::{is_part, list_files};
+use crate::{EngineError, SkillsHandle};
 
 /// Files that every host of the extension must accept in one skill.
 pub const MAX_SERVED_FILES: usize = 512;
@@ -148,7 +148,7 @@ impl ServedSkill {
 #[derive(Debug, Default)]
 pub struct DigestCache(Mutex<HashMap<PathBuf, (FileStamp, String)>>);
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// The address of a skill's own file, where its name allows it to be served.
     pub fn skill_uri(&self, entry: &CatalogEntry) -> Option<String> {
         self.may_serve(entry).ok().map(|()| format!("{}/{SKILL_FILE}", self.served_root(entry)))
@@ -177,7 +177,7 @@ impl Engine {
     }
 
     fn served_root(&self, entry: &CatalogEntry) -> String {
-        match self.config.mcp.skill_prefix {
+        match self.engine.config.mcp.skill_prefix {
             true => format!("{SCHEME}{}/{}", entry.tier.as_str(), entry.name),
             false => format!("{SCHEME}{}", entry.name),
         }
@@ -206,7 +206,7 @@ impl Engine {
                 return Err(UnservedReason::TooLarge);
             }
             let (sha256, size) = digests
-                .of(&dir, &entry.base_dir, &name, self.env.clock.now_ms())
+                .of(&dir, &entry.base_dir, &name, self.engine.env.clock.now_ms())
                 .ok_or(UnservedReason::Unreadable)?;
             let uri = format!("{root}/{}", encode(&name));
             files.insert(name, ServedFile { uri, sha256, size });
@@ -231,8 +231,8 @@ impl Engine {
             // A checkout of videos is listed and not read.
             let read = size <= left;
             left = left.saturating_sub(size);
-            let known =
-                read.then(|| digests.of(&dir, &entry.base_dir, &file, self.env.clock.now_ms()));
+            let known = read
+                .then(|| digests.of(&dir, &entry.base_dir, &file, self.engine.env.clock.now_ms()));
             SkillFileDigest { sha256: known.flatten().map(|(sha256, _)| sha256), size, file }
         });
         each.collect()
@@ -245,7 +245,7 @@ impl Engine {
         uri: &str,
     ) -> Option<(&'c CatalogEntry, String)> {
         let mut parts = uri.strip_prefix(SCHEME)?.split('/').map(decode);
-        let tier = match self.config.mcp.skill_prefix {
+        let tier = match self.engine.config.mcp.skill_prefix {
             true => Some(parts.next()??),
             false => None,
         };

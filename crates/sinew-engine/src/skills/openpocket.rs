@@ -8,7 +8,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE, Tier};
 use sinew_guard::atomic::{self, FileAccess};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, SkillsHandle};
 
 /// What copying did.
 #[derive(Debug, Default, Serialize)]
@@ -30,7 +30,7 @@ pub struct MigrationReport {
     pub skipped: Vec<PathBuf>,
 }
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// The bundled skills that the workspace does not have yet.
     pub fn loadable_skills<'a>(&self, catalog: &'a Catalog) -> Vec<&'a CatalogEntry> {
         let here = |id: &str| {
@@ -45,7 +45,7 @@ impl Engine {
     }
 
     fn workspace_skills(&self) -> PathBuf {
-        self.workspace().join("skills")
+        self.engine.workspace().join("skills")
     }
 
     /// Copies bundled skills into the workspace, each as a whole, never over an existing one.

@@ -7,9 +7,9 @@ use sinew_catalog::CatalogEntry;
 use sinew_cortex::UtcInstant;
 use sinew_settings::{Actor, ErrorKind};
 
-use crate::settings::{map_in, update};
+use super::{map_in, update};
 use crate::store::audit;
-use crate::{Engine, EngineError};
+use crate::{EngineError, SettingsHandle};
 
 /// What is to be set; what is absent stays as it is.
 #[derive(Clone, Default)]
@@ -39,7 +39,7 @@ impl std::fmt::Debug for SkillSettingsPatch {
 /// A value longer than this is no key.
 const MAX_VALUE: usize = 16 * 1024;
 
-impl Engine {
+impl SettingsHandle<'_> {
     /// Writes one skill's settings to the configuration; the file as it was stays beside it. Only a
     /// person can: what is switched off, and what a skill is given, is their business.
     pub fn set_skill(
@@ -90,10 +90,10 @@ impl Engine {
     /// Writes down who set what. The file says so already: a trail that cannot be written now takes
     /// nothing back.
     fn note_settings(&self, entry: &CatalogEntry, settings: &SkillSettingsPatch, actor: &Actor) {
-        let pins = &self.config.prompt.pin;
+        let pins = &self.engine.config.prompt.pin;
         let pinned = pins.contains(&entry.name) || pins.contains(&entry.skill_key);
         let held = |is: bool| if is { "(set)" } else { "(unset)" };
-        let known = self.config.entries.get(&entry.skill_key);
+        let known = self.engine.config.entries.get(&entry.skill_key);
         let switches =
             [("enabled", settings.enabled, !entry.disabled), ("pinned", settings.pinned, pinned)];
         let mut set: Vec<Value> = switches
@@ -119,9 +119,9 @@ impl Engine {
     /// Writes down what was set about a skill: `key`, `before` and `after` of each.
     pub(crate) fn note_set(&self, skill: &str, actor: &Actor, set: &[Value]) {
         let entry = json!({"skill": skill, "by": actor, "set": set});
-        let now = UtcInstant::from_clock(self.env.clock.now_ms());
+        let now = UtcInstant::from_clock(self.engine.env.clock.now_ms());
         let written = audit("setting", now, &entry).and_then(|op| {
-            self.store()?.transact(&[op])?;
+            self.engine.store()?.transact(&[op])?;
             Ok(())
         });
         if let Err(error) = written {

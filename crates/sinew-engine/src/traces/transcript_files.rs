@@ -9,7 +9,7 @@ use sinew_settings::ErrorKind;
 use sinew_traces::TraceAgent;
 
 use super::LearnSource;
-use crate::{Engine, EngineError};
+use crate::{EngineError, TracesHandle};
 
 /// Files of a folder that are looked at: more sessions than anybody has.
 const MAX_FILES: usize = 20_000;
@@ -31,7 +31,7 @@ pub(super) struct TranscriptFile {
     pub(super) changed: u64,
 }
 
-impl Engine {
+impl TracesHandle<'_> {
     /// The files that are meant, in the order in which they are read.
     pub(super) fn transcripts(
         &self,
@@ -39,7 +39,7 @@ impl Engine {
     ) -> Result<Vec<TranscriptFile>, EngineError> {
         match from {
             LearnSource::Path(path) => {
-                let path = self.env.cwd.join(path);
+                let path = self.engine.env.cwd.join(path);
                 let found = fs::metadata(&path).map_err(|error| {
                     EngineError::file("read", &path, &error)
                         .hint("name a transcript, a folder of them, or - for standard input")
@@ -66,10 +66,10 @@ impl Engine {
             }
             LearnSource::Since(agent, days) => self.sessions_since(*agent, *days),
             LearnSource::Sources => {
-                let names = self.config.traces.sources.iter();
+                let names = self.engine.config.traces.sources.iter();
                 let agents: Vec<TraceAgent> =
                     names.filter_map(|name| TraceAgent::from_name(name)).collect();
-                let days = self.config.traces.max_age_days;
+                let days = self.engine.config.traces.max_age_days;
                 // An agent that has no session yet is no trouble.
                 let sessions = |agent| self.sessions_since(agent, days).unwrap_or_default();
                 Ok(agents.into_iter().flat_map(sessions).collect())
@@ -83,7 +83,7 @@ impl Engine {
         agent: TraceAgent,
         days: u64,
     ) -> Result<Vec<TranscriptFile>, EngineError> {
-        let from = self.env.clock.now_ms().saturating_sub(days.saturating_mul(DAY_MS));
+        let from = self.engine.env.clock.now_ms().saturating_sub(days.saturating_mul(DAY_MS));
         let mut sessions = self.sessions(agent)?;
         sessions.retain(|file| file.changed >= from);
         sessions.sort_by_key(|file| (file.changed, file.path.clone()));
@@ -92,7 +92,7 @@ impl Engine {
 
     /// The sessions of an agent in its default place.
     fn sessions(&self, agent: TraceAgent) -> Result<Vec<TranscriptFile>, EngineError> {
-        let env = &self.env;
+        let env = &self.engine.env;
         let moved =
             |name: &str, usual: &str| env.var_path(name).unwrap_or_else(|| env.home.join(usual));
         let root = match agent {

@@ -12,8 +12,8 @@ use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdi
 use sinew_settings::{Actor, ErrorKind, Reason, ReasonCode, path_text};
 use sinew_skill::{YamlValue, content_hash};
 
-use crate::scan::read_bundle;
-use crate::{Engine, EngineError};
+use crate::quality::read_bundle;
+use crate::{EngineError, SkillsHandle};
 
 /// What an agent is told to do about a finding.
 const ASK: &str = "ask the user to look at it: `sinew scan` shows what was found";
@@ -146,7 +146,7 @@ pub struct ScanExtent {
     pub bytes: u64,
 }
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// An entry as this actor may see it.
     pub fn entry_visible_to<'e>(
         &self,
@@ -218,7 +218,7 @@ impl Engine {
     }
 
     /// A skill's own file, or one below its folder, for an actor who is going to use it.
-    pub fn read_skill(
+    pub fn read(
         &self,
         catalog: &Catalog,
         wanted: &str,
@@ -233,7 +233,7 @@ impl Engine {
             && read.path == read.entry.file_path
         {
             self.add_learned(read.entry, text);
-            self.note_loaded(read.entry);
+            self.engine.workshop().note_loaded(read.entry);
         }
         let entry = read.entry;
         let env = entry.requirements.env.iter().chain(&entry.requirements.any_env);
@@ -253,10 +253,10 @@ impl Engine {
 
     /// What was learned about a skill. Reading is local: no database is made for it.
     fn lessons_about(&self, skill: &str) -> Vec<LessonView> {
-        if self.known_outcomes() == 0 {
+        if self.engine.known_outcomes() == 0 {
             return Vec::new();
         }
-        let Ok(cortex) = self.cortex() else { return Vec::new() };
+        let Ok(cortex) = self.engine.cortex() else { return Vec::new() };
         let today = cortex.now().day();
         let lessons = cortex.with_memory(|memory| {
             let regions: Vec<&String> = memory
@@ -275,7 +275,7 @@ impl Engine {
 
     /// A text in which no rule of the guard is named: which one it was is for people.
     pub fn mask_rule_names(&self, text: &str) -> String {
-        let rules = self.scanner.get_or_init(Scanner::new).rules();
+        let rules = self.engine.scanner.get_or_init(Scanner::new).rules();
         let named = rules.iter().filter(|rule| text.contains(&rule.id));
         named.fold(text.to_owned(), |text, rule| text.replace(&rule.id, "a rule"))
     }
@@ -292,14 +292,14 @@ impl Engine {
             ScanSubject::Text(text) => {
                 SkillBundle::from_files([("SKILL.md".to_owned(), text.as_bytes().to_vec())])
             }
-            ScanSubject::Skill(name) => read_bundle(&self.find(catalog, name)?.base_dir)?,
+            ScanSubject::Skill(name) => read_bundle(&self.engine.find(catalog, name)?.base_dir)?,
             ScanSubject::Path(path) => {
-                let path = self.env.cwd.join(self.env.expand_home(path));
+                let path = self.engine.env.cwd.join(self.engine.env.expand_home(path));
                 self.check_inside(catalog, &path)?;
                 read_bundle(&path)?
             }
         };
-        let report = self.scanner.get_or_init(Scanner::new).scan_bundle(&bundle);
+        let report = self.engine.scanner.get_or_init(Scanner::new).scan_bundle(&bundle);
         let looked = ScanExtent { files: bundle.files().len(), bytes: bundle.bytes() };
         Ok(verdict(&report, looked, reference_only))
     }
@@ -312,7 +312,7 @@ impl Engine {
             let root = std::fs::canonicalize(root).ok();
             real.as_ref().zip(root).is_some_and(|(real, root)| real.starts_with(root))
         };
-        if std::iter::once(self.workspace()).chain(roots).any(inside) {
+        if std::iter::once(self.engine.workspace()).chain(roots).any(inside) {
             return Ok(());
         }
         let said = format!("{} lies in no folder that agents may look at", path.display());

@@ -13,7 +13,7 @@ use sinew_guard::scan_records::{
 };
 use sinew_settings::{Actor, ErrorKind};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, QualityHandle};
 
 /// A larger archive is refused before it is read.
 const MAX_ARCHIVE: u64 = 100_000_000;
@@ -69,22 +69,25 @@ impl ScanFiles {
     }
 }
 
-impl Engine {
+impl QualityHandle<'_> {
     /// Scans a skill by its name, a skill's folder or file, or an archive.
     pub fn scan(&self, catalog: &Catalog, target: &str) -> Result<ScannedTarget, EngineError> {
-        let path = self.env.expand_home(target);
+        let path = self.engine.env.expand_home(target);
         let looks_like_path = target.contains(['/', '\\']) || path.exists();
-        let path =
-            if looks_like_path { path } else { self.find(catalog, target)?.base_dir.clone() };
+        let path = if looks_like_path {
+            path
+        } else {
+            self.engine.find(catalog, target)?.base_dir.clone()
+        };
         let bundle = read_bundle(&path)?;
         Ok(self.judged(target, path, &Scanner::new(), &bundle))
     }
 
     /// Scans a skill of the catalog, for a person who looks at what was found.
     pub fn scan_skill(&self, catalog: &Catalog, name: &str) -> Result<ScannedTarget, EngineError> {
-        let entry = self.find(catalog, name)?;
+        let entry = self.engine.find(catalog, name)?;
         let bundle = read_bundle(&entry.base_dir)?;
-        let scanner = self.scanner.get_or_init(Scanner::new);
+        let scanner = self.engine.scanner.get_or_init(Scanner::new);
         Ok(self.judged(&entry.name, entry.base_dir.clone(), scanner, &bundle))
     }
 
@@ -92,7 +95,12 @@ impl Engine {
     pub fn scan_text(&self, text: &str) -> ScannedTarget {
         let name = sinew_catalog::SKILL_FILE;
         let bundle = SkillBundle::from_files([(name.to_owned(), text.as_bytes().to_vec())]);
-        self.judged(name, PathBuf::from(name), self.scanner.get_or_init(Scanner::new), &bundle)
+        self.judged(
+            name,
+            PathBuf::from(name),
+            self.engine.scanner.get_or_init(Scanner::new),
+            &bundle,
+        )
     }
 
     /// Scans every skill of the catalog; `progress` is told how many are done.
@@ -119,7 +127,7 @@ impl Engine {
         bundle: &SkillBundle,
     ) -> ScannedTarget {
         let report = scanner.scan_bundle(bundle);
-        let overrides = read_overrides(&self.scan_files.audit).unwrap_or_default();
+        let overrides = read_overrides(&self.engine.scan_files.audit).unwrap_or_default();
         let verdict = verdict_with_overrides(&report, &overrides);
         ScannedTarget { target: target.to_owned(), path, verdict, report }
     }
@@ -147,7 +155,7 @@ impl Engine {
             who: actor.to_string(),
             at: at.to_owned(),
         };
-        record_override(&scanned.report, &given, &self.scan_files.audit).map_err(|error| {
+        record_override(&scanned.report, &given, &self.engine.scan_files.audit).map_err(|error| {
             let kind = match &error {
                 OverrideError::Io(_) => ErrorKind::Environment,
                 _ => ErrorKind::Refused,
@@ -161,7 +169,7 @@ impl Engine {
     pub fn finding_counts(&self, catalog: &Catalog) -> BTreeMap<(String, &'static str), usize> {
         let scans = catalog.entries.iter().filter_map(|entry| entry.scan.as_ref());
         let mut counts = BTreeMap::new();
-        for finding in scans.flat_map(|scan| self.scan_gate.findings_of(&scan.digest)) {
+        for finding in scans.flat_map(|scan| self.engine.scan_gate.findings_of(&scan.digest)) {
             *counts.entry((finding.rule, finding.severity.as_str())).or_default() += 1;
         }
         counts
@@ -178,7 +186,7 @@ impl Engine {
         data: &Path,
         clock: &dyn Fn() -> std::time::Duration,
     ) -> Result<ScanEvalReport, EngineError> {
-        let path = self.env.cwd.join(data);
+        let path = self.engine.env.cwd.join(data);
         let file =
             fs::File::open(&path).map_err(|error| EngineError::file("read", &path, &error))?;
         let bad = |error: ScanEvalError| {

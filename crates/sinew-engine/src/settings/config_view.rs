@@ -4,7 +4,7 @@ use serde::Serialize;
 use sinew_catalog::config::KEYS;
 use sinew_settings::{Reason, ReasonStage};
 
-use crate::{ConfigSource, Engine};
+use crate::{ConfigSource, SettingsHandle};
 
 /// The configuration as it may be shown.
 #[derive(Debug, Serialize)]
@@ -30,12 +30,14 @@ pub struct ConfigValueView {
     pub doc: &'static str,
 }
 
-impl Engine {
+impl<'a> SettingsHandle<'a> {
     /// The configuration as it may be shown. No secret is in it.
-    pub fn config_view(&self) -> ConfigView<'_> {
-        let tree = &self.config.tree;
-        let snapshot = self.current();
+    pub fn config_view(&self) -> ConfigView<'a> {
+        let tree = &self.engine.config.tree;
+        let snapshot = self.engine.current();
         let issues: Vec<Reason> = self
+            .engine
+            .status()
             .issues(&snapshot.catalog)
             .into_iter()
             .filter(|reason| reason.stage == ReasonStage::Config)
@@ -55,7 +57,7 @@ impl Engine {
                 doc: key.doc,
             });
         }
-        for (name, entry) in &self.config.entries {
+        for (name, entry) in &self.engine.config.entries {
             let mut shown = serde_json::Map::new();
             if let Some(enabled) = entry.enabled {
                 shown.insert("enabled".to_owned(), enabled.into());
@@ -81,8 +83,8 @@ impl Engine {
     /// What holds where nothing is set, as a value of its own kind.
     fn default_of(&self, path: &str, written: &str) -> serde_json::Value {
         match path {
-            "skills.limits.maxCandidatesPerRoot" => self.profile.max_candidates.into(),
-            "skills.limits.maxSkillsLoadedPerSource" => self.profile.max_loaded.into(),
+            "skills.limits.maxCandidatesPerRoot" => self.engine.profile.max_candidates.into(),
+            "skills.limits.maxSkillsLoadedPerSource" => self.engine.profile.max_loaded.into(),
             _ => serde_json::from_str(written).unwrap_or_else(|_| written.into()),
         }
     }

@@ -5,7 +5,7 @@ use sinew_catalog::{AGENT_ROOTS, CallerFolders, Catalog, EntryState, Profile, Ro
 use sinew_settings::path_text;
 use sinew_workshop::ApprovalPolicy;
 
-use crate::Engine;
+use crate::{Engine, StatusHandle};
 
 /// What sinew sees on this machine.
 #[derive(Debug, Serialize)]
@@ -46,7 +46,7 @@ pub enum ProbeHealth {
     Warn,
 }
 
-impl Engine {
+impl StatusHandle<'_> {
     /// What sinew sees on this machine, and what would help.
     pub fn doctor(&self, catalog: &Catalog) -> DoctorReport {
         let mut probes = Vec::new();
@@ -61,9 +61,9 @@ impl Engine {
     }
 
     fn probe_settings(&self, probes: &mut Vec<DoctorProbe>) {
-        let env = self.environment();
+        let env = self.engine.environment();
         probes.push(good("settings", "home", path_text(&env.sinew_home())));
-        let source = self.config_source();
+        let source = self.engine.settings().config_source();
         let (health, detail) = match source.exists {
             true => (ProbeHealth::Good, path_text(&source.path)),
             false => {
@@ -74,7 +74,7 @@ impl Engine {
         probes.push(good(
             "settings",
             "profile",
-            format!("{}: {}", self.profile().name, self.profile().title),
+            format!("{}: {}", self.engine.profile().name, self.engine.profile().title),
         ));
         let folders = env.path_folders();
         let missing = folders.iter().filter(|folder| !folder.is_dir()).count();
@@ -87,9 +87,9 @@ impl Engine {
 
     fn probe_agents(&self, probes: &mut Vec<DoctorProbe>) {
         for agent in AGENT_ROOTS {
-            let folders = agent_folders(self, agent.roots);
-            let read =
-                self.config().load.agents && self.profile().name == Profile::default_profile().name;
+            let folders = agent_folders(self.engine, agent.roots);
+            let read = self.engine.config().load.agents
+                && self.engine.profile().name == Profile::default_profile().name;
             let (health, detail) = match (folders.as_slice(), read) {
                 ([], _) => (ProbeHealth::Absent, "no skill folder on this machine".to_owned()),
                 (found, true) => (ProbeHealth::Good, found.join(", ")),
@@ -121,7 +121,7 @@ impl Engine {
     }
 
     fn probe_workshop(&self, probes: &mut Vec<DoctorProbe>) {
-        let (settings, _) = self.workshop_settings();
+        let (settings, _) = self.engine.workshop().settings();
         if !settings.is_on() {
             let detail = "agents have no workshop; your own commands work".to_owned();
             probes.push(DoctorProbe {
@@ -132,7 +132,7 @@ impl Engine {
         }
         let auto = settings.approval_policy == ApprovalPolicy::Auto;
         let detail = if auto { "safe changes are written at once" } else { "changes wait for you" };
-        let shared = self.env.var("SINEW_DATABASE_URL").is_some();
+        let shared = self.engine.env.var("SINEW_DATABASE_URL").is_some();
         probes.push(DoctorProbe {
             health: if auto && shared { ProbeHealth::Warn } else { ProbeHealth::Good },
             remedy: (auto && shared).then(|| {
@@ -159,7 +159,7 @@ impl Engine {
 
     fn probe_connections(&self, probes: &mut Vec<DoctorProbe>) {
         // A ledger that cannot be read is what `sinew connect --list` tells.
-        for probe in self.connect().probe().unwrap_or_default() {
+        for probe in self.engine.connect().probe().unwrap_or_default() {
             let remedy = (!probe.works)
                 .then(|| format!("`sinew connect {} --force` writes it anew", probe.agent));
             let health = if probe.works { ProbeHealth::Good } else { ProbeHealth::Warn };
@@ -190,7 +190,7 @@ impl Engine {
                 ..good("skills", "broken", broken.to_string())
             });
         }
-        let report = self.prompt(catalog, &crate::PromptOptions::default()).report;
+        let report = self.engine.skills().prompt(catalog, &crate::PromptOptions::default()).report;
         let cut = report.omitted.len();
         probes.push(DoctorProbe {
             health: if cut > 0 { ProbeHealth::Warn } else { ProbeHealth::Good },

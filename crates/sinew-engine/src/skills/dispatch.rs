@@ -5,7 +5,7 @@ use sinew_catalog::Catalog;
 use sinew_catalog::dispatch::{MessageResolution, resolve_message};
 use sinew_guard::scan_records;
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, SkillsHandle};
 
 /// What is written down of a dispatch: who, where to, how much. Never the arguments.
 #[derive(Serialize)]
@@ -19,7 +19,7 @@ struct DispatchRecord<'a> {
     outcome: &'a str,
 }
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// What a message asks for, for a caller who may use these tools. A command that is sent to a
     /// tool, or refused, is written to the audit before the answer goes out.
     pub fn resolve_command(
@@ -40,9 +40,9 @@ impl Engine {
         };
         let file = std::path::Path::new(&command.skill_file);
         let entry = catalog.entries.iter().find(|entry| entry.file_path == file);
-        let path = self.env.sinew_home().join("audit").join("dispatch.jsonl");
+        let path = self.engine.env.sinew_home().join("audit").join("dispatch.jsonl");
         let written = DispatchRecord {
-            at: self.env.clock.now_ms(),
+            at: self.engine.env.clock.now_ms(),
             skill: &command.skill_name,
             content_hash: entry.map(|entry| entry.content_hash.as_str()).unwrap_or_default(),
             tool,

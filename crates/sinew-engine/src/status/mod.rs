@@ -1,0 +1,32 @@
+//! How this machine stands: what sinew sees here, and what happened lately.
+
+mod activity;
+mod doctor;
+
+pub use activity::{ActivityEntry, ActivityFilter};
+pub use doctor::{DoctorProbe, DoctorReport, ProbeHealth};
+
+use sinew_catalog::Catalog;
+use sinew_settings::Reason;
+
+use crate::Engine;
+
+/// What sinew sees on this machine, and what happened.
+#[derive(Debug, Clone, Copy)]
+pub struct StatusHandle<'a> {
+    pub(crate) engine: &'a Engine,
+}
+
+impl Engine {
+    /// How this machine stands: `doctor`, the activity of the dashboard.
+    pub fn status(&self) -> StatusHandle<'_> {
+        StatusHandle { engine: self }
+    }
+}
+
+impl StatusHandle<'_> {
+    /// Everything worth knowing that belongs to no single skill: configuration first.
+    pub fn issues(&self, catalog: &Catalog) -> Vec<Reason> {
+        self.engine.opening.iter().chain(&catalog.issues).cloned().collect()
+    }
+}
