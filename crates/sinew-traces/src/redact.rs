@@ -5,10 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sinew_guard::secrets::{self, SecretKind};
 
 use crate::parameters::{self, RunParameter};
 use crate::run::{AgentRun, RunStep};
+
+/// What an address may hold only as `%20` and the like (RFC 3986, `unreserved`).
+const NOT_IN_ADDRESSES: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// What of the machine must not be told.
 #[derive(Debug, Clone, Default)]
@@ -251,36 +258,12 @@ impl SensitiveForms {
 
 /// A text as an address holds it.
 fn percent(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len() * 2);
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            byte => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
+    utf8_percent_encode(text, NOT_IN_ADDRESSES).to_string()
 }
 
 /// A text in base64, without padding.
 fn base64(text: &str, for_urls: bool) -> String {
-    let last: &[u8; 2] = if for_urls { b"-_" } else { b"+/" };
-    let digit = |bits: u32| match bits & 63 {
-        bits @ 0..=25 => char::from(b'A' + bits as u8),
-        bits @ 26..=51 => char::from(b'a' + (bits - 26) as u8),
-        bits @ 52..=61 => char::from(b'0' + (bits - 52) as u8),
-        bits => char::from(last[(bits - 62) as usize]),
-    };
-    let mut encoded = String::with_capacity(text.len() * 4 / 3 + 4);
-    for group in text.as_bytes().chunks(3) {
-        let bits = group.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte));
-        let bits = bits << (8 * (3 - group.len()));
-        for at in 0..=group.len() {
-            encoded.push(digit(bits >> (18 - 6 * at)));
-        }
-    }
-    encoded
+    if for_urls { URL_SAFE_NO_PAD.encode(text) } else { STANDARD_NO_PAD.encode(text) }
 }
 
 /// Calls `with` for every text of a run that anybody may see, but for the session's name.
