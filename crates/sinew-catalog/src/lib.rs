@@ -7,8 +7,9 @@
 //!
 //! ```
 //! use sinew_catalog::{
-//!     CallerFolders, CatalogBuilder, CatalogRequest, Config, Environment, FixedClock, Profile, RemoteMachines,
+//!     CallerFolders, CatalogBuilder, CatalogRequest, Config, Profile, RemoteMachines,
 //! };
+//! use sinew_settings::{Environment, FixedClock};
 //! use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 //!
 //! let env = Environment {

@@ -32,7 +32,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** the machine arrives in an [`Environment`]; nothing below a surface looks at the
+//! **Invariant:** the machine arrives in an [`Environment`](sinew_settings::Environment); nothing below a surface looks at the
 //! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
 pub mod acquire;

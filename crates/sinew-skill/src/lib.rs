@@ -3,7 +3,7 @@
 //! A skill is a folder with a `SKILL.md`: YAML front matter between `---` lines, then Markdown.
 //! Real authors write front matter that no YAML parser accepts, so reading happens in two steps: a
 //! strict parse, then a bounded repair of single top-level fields. Everything that was repaired,
-//! dropped or is doubtful is returned as [`Reason`]s beside the value.
+//! dropped or is doubtful is returned as [`Reason`](sinew_settings::Reason)s beside the value.
 //!
 //! ```
 //! use sinew_skill::{ReadOptions, read};

@@ -41,7 +41,7 @@ pub struct RepositorySkill {
     pub internal: bool,
 }
 
-/// The folders below `under` that hold a skill file, in the order of [`PLACES`].
+/// The folders below `under` that hold a skill file, in the order of `PLACES`.
 pub fn folders(paths: &[String], under: &str) -> Vec<String> {
     let prefix = if under.is_empty() { String::new() } else { format!("{under}/") };
     let holds = |path: &str| {
