@@ -1,15 +1,13 @@
 //! The acquisition flow with hands: recall, search, show, ask, install, use, learn, release.
 //!
 //! The states and what follows from them are `sinew_cortex::acquire`; here their effects are carried
-//! out. [`Engine::acquisition`] gives an [`AcquireFlow`] over a [`SkillMarket`] (where skills come from); a
+//! out. [`HubHandle::acquisition`](crate::HubHandle::acquisition) gives an [`AcquireFlow`] over a [`SkillMarket`] (where skills come from); a
 //! [`AcquireHost`] is whoever sits at the other end: a person at a terminal, a script, an agent's server.
 //! What the host cannot decide now is left standing: the run is in the database after every step, and
 //! [`AcquireFlow::resume`] takes it up in any process.
 //!
 //! What must never happen here: bytes on disk that nobody agreed to, a skill of the person's own that
 //! is taken away, an outcome that counts twice.
-//!
-//! [`Engine::acquisition`]: crate::Engine::acquisition
 
 mod candidate_summary;
 mod candidates;

@@ -87,7 +87,7 @@ impl ExecHandle<'_> {
         Ok(report)
     }
 
-    /// Readies what [`Engine::exec`] learns with and into, ahead of its use. What goes wrong is said
+    /// Readies what [`run`](Self::run) learns with and into, ahead of its use. What goes wrong is said
     /// when something is learned.
     pub fn prepare_cortex(&self) {
         if self.engine.config.cortex.enabled {
