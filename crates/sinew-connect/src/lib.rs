@@ -7,8 +7,8 @@
 //! out again. [`Connector::import`] finds the skills of other agents and takes them in. Agents are rows
 //! of a table; one writer serves them all.
 //!
-//! *Promises*: undo is exact: where nothing else changed a file has its old bytes again, and where
-//! something did only our entry is taken out. *Leaves out*: routing, and deciding what is installed.
+//! **Promise:** undo is exact: where nothing else changed a file has its old bytes again, and where
+//! something did only our entry is taken out. **Left out on purpose:** routing, and deciding what is installed.
 //!
 //! What must never happen here: a file that is half written or was not understood, another program's
 //! entry that is replaced without being told to, a secret in a file.

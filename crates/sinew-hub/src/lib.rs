@@ -11,8 +11,8 @@
 //! # Ok::<(), sinew_hub::tree::TreeError>(())
 //! ```
 //!
-//! *Promises*: an install is all or nothing, and what is loaded is what was scanned and approved.
-//! *Leaves out*: deciding to install (the engine asks a person for that).
+//! **Promise:** an install is all or nothing, and what is loaded is what was scanned and approved.
+//! **Left out on purpose:** deciding to install (the engine asks a person for that).
 
 pub mod cache;
 pub mod credentials;

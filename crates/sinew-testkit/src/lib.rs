@@ -1,7 +1,8 @@
 //! What tests of several crates need: a hermetic machine, servers on loopback that speak the real
 //! protocols, a database server, and data that lives outside the repo.
 //!
-//! Only ever a dev-dependency.
+//! **Promise:** nothing here touches the real home folder, the real clock or a network but loopback.
+//! **Left out on purpose:** everything a program needs; this is only ever a dev-dependency.
 
 mod agents;
 mod bucket;

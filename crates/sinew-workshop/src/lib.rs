@@ -23,8 +23,8 @@
 //! record agrees with it; quarantine has a way out; what a person wrote or installed is never edited
 //! unasked; no literal secret is stored.
 //!
-//! **Invariant:** time, skills around it, store and settings arrive from outside ([`WorkshopParts`]). **Left
-//! out on purpose:** how a model is reached, who may approve on which channel, and printing.
+//! **Invariant:** time, skills around it, store and settings arrive from outside ([`WorkshopParts`]).
+//! **Left out on purpose:** how a model is reached, who may approve on which channel, and printing.
 
 mod apply;
 mod capture;

@@ -21,6 +21,7 @@ mod file_model;
 mod find;
 mod help;
 mod hook;
+mod house;
 mod hub;
 mod import;
 mod learn;
