@@ -38,7 +38,7 @@ fn the_command_has_the_skills_variables_and_its_own_output_and_exit_code() {
     let shown = exec(&machine(), &[], "/usr/bin/env");
     assert!(shown.contains("DEMO_KEY=k1-value") && shown.ends_with("exit 0"), "{shown}");
     assert!(!shown.contains("LD_PRELOAD="), "{shown}");
-    assert!(shown.contains("err| warning: LD_PRELOAD: it steers loaders"), "{shown}");
+    assert!(shown.contains("err| warning: LD_PRELOAD: it controls loaders"), "{shown}");
 }
 
 #[test]

@@ -83,7 +83,10 @@ fn a_request_that_stands_alone_installs_only_with_its_own_note() {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let note = asked["requestState"].as_str().expect("a note");
     let mut forged = call.clone();
-    forged["requestState"] = json!(format!("{}A", &note[..note.len() - 1]));
+    // The last character carries spare bits, so a change there might still be the same signature.
+    let (head, tail) = note.split_at(note.len() - 8);
+    let other = if tail.starts_with('A') { 'B' } else { 'A' };
+    forged["requestState"] = json!(format!("{head}{other}{}", &tail[1..]));
     forged["inputResponses"] = json!({"approval": form("accept", Some("approve"))});
     assert_eq!(client.refused("tools/call", forged), -32602);
     assert_eq!(world.locked(), [] as [&str; 0]);
