@@ -6,7 +6,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_exec::EnvState;
 
-use crate::{Engine, PromptOptions};
+use crate::{PromptOptions, SkillsHandle};
 
 /// One skill with what belongs to it.
 #[derive(Debug, Serialize)]
@@ -23,20 +23,20 @@ pub struct SkillDetails<'a> {
     pub prompt_chars: Option<usize>,
 }
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// Everything known about one skill.
     pub fn details<'a>(&self, catalog: &'a Catalog, entry: &'a CatalogEntry) -> SkillDetails<'a> {
         SkillDetails {
             entry,
             shadowed: catalog.shadowed_by(entry),
-            env: self.exec().env_states(entry),
+            env: self.engine.exec().env_states(entry),
             prompt_chars: self.prompt_costs(catalog).get(entry.name.as_str()).copied(),
         }
     }
 
     /// What each skill costs that the model sees, by name, in UTF-16 code units.
     pub fn prompt_costs<'a>(&self, catalog: &'a Catalog) -> BTreeMap<&'a str, usize> {
-        let block = self.skills().prompt(catalog, &PromptOptions::default());
+        let block = self.engine.skills().prompt(catalog, &PromptOptions::default());
         let visible: Vec<&CatalogEntry> =
             catalog.unshadowed().filter(|entry| entry.model_visible).collect();
         let shown = block.shown.iter().filter_map(|&at| visible.get(at));

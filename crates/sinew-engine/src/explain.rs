@@ -4,7 +4,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_settings::{Reason, ReasonSeverity, ReasonStage};
 
-use crate::{DigestCache, Engine, PromptOptions, WhyAnswer};
+use crate::{DigestCache, PromptOptions, SkillsHandle, WhyAnswer};
 
 /// How a decision came about. Every surface renders the same one.
 #[derive(Debug, Clone, Serialize)]
@@ -65,7 +65,7 @@ impl DecisionExplanation {
     }
 }
 
-impl Engine {
+impl SkillsHandle<'_> {
     /// Why a skill is in or out, shadowed or cut.
     pub fn explain(
         &self,
@@ -154,15 +154,15 @@ impl Engine {
             why.step("scan", ExplanationMark::Note, said);
         }
         if entry.state == EntryState::Ready
-            && let Err(not) = self.skills().serve(entry, &DigestCache::default())
+            && let Err(not) = self.engine.skills().serve(entry, &DigestCache::default())
         {
             let said = format!("not_servable: {} ({})", not.as_str(), not.sentence());
             why.step("served", ExplanationMark::Note, said);
         }
-        if self.known_outcomes() == 0 {
+        if self.engine.known_outcomes() == 0 {
             return;
         }
-        let learned = self.cortex().and_then(|cortex| cortex.why(&entry.name));
+        let learned = self.engine.cortex().and_then(|cortex| cortex.why(&entry.name));
         let Ok(WhyAnswer::Skill { regions, blacklisted, .. }) = learned else { return };
         for (region, seen) in regions {
             let said = format!(
@@ -222,7 +222,7 @@ impl Engine {
         if !entry.model_visible {
             return;
         }
-        let block = self.skills().prompt(catalog, options);
+        let block = self.engine.skills().prompt(catalog, options);
         let mut mine = block
             .reasons
             .iter()

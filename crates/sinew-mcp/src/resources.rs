@@ -127,7 +127,11 @@ fn templated(look: &LiveView, caller: &McpCaller, uri: &str) -> Option<Value> {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, skill).ok()?;
         let entry = look.engine.skills().entry_visible_to(entry, &caller.actor());
-        return Some(json!(look.engine.explain(catalog, &entry, &PromptOptions::default())));
+        return Some(json!(look.engine.skills().explain(
+            catalog,
+            &entry,
+            &PromptOptions::default()
+        )));
     }
     let id = uri.strip_prefix(PROPOSAL)?;
     proposal(look, caller, id).ok()

@@ -19,7 +19,7 @@ pub(crate) struct DedupeArgs {}
 
 pub(crate) fn run(_args: &DedupeArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let pairs = engine.confusable_skills(&snapshot.catalog);
+    let pairs = engine.quality().confusable_skills(&snapshot.catalog);
     let width = out.width();
     out.data(&pairs, |text| {
         if pairs.is_empty() {

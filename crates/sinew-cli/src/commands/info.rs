@@ -64,7 +64,7 @@ pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> Comman
         }
         _ => return remote(args, engine, out),
     };
-    let info = engine.details(catalog, entry);
+    let info = engine.skills().details(catalog, entry);
     out.data(&info, |text| write_info(text, &info))?;
     Ok(Exit::Done)
 }

@@ -36,9 +36,9 @@ pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> Command
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
     let entry = engine.find(catalog, skill)?;
-    let mut why = engine.explain(catalog, entry, &PromptOptions::default());
+    let mut why = engine.skills().explain(catalog, entry, &PromptOptions::default());
     if let Some(message) = &args.message {
-        engine.explain_route(&snapshot, entry, message, &mut why);
+        engine.routing().explain_route(&snapshot, entry, message, &mut why);
     }
     out.data(&why, |text| write_explanation(text, &why))?;
     Ok(if why.usable { Exit::Done } else { Exit::No })

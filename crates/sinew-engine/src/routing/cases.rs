@@ -14,7 +14,7 @@ use sinew_guard::{containment, secrets};
 use sinew_route::eval::read_questions;
 use sinew_settings::{Actor, ErrorKind};
 
-use crate::{Engine, EngineError};
+use crate::{EngineError, QualityHandle};
 
 /// Where they lie in a workspace.
 pub const CASES_FILE: &str = "evals/route.jsonl";
@@ -35,10 +35,10 @@ pub struct SavedCase {
     pub replaced: bool,
 }
 
-impl Engine {
+impl QualityHandle<'_> {
     /// Where this workspace's test cases lie, or would.
     pub fn cases_path(&self) -> PathBuf {
-        self.workspace().join(CASES_FILE)
+        self.engine.workspace().join(CASES_FILE)
     }
 
     /// Keeps a message with the skill that should answer it, or with none. The same message again
@@ -65,7 +65,7 @@ impl Engine {
             return Err(EngineError::new(ErrorKind::Refused, "secret", said)
                 .hint("write the message without it"));
         }
-        let expected = expected.map(|skill| self.find(catalog, skill)).transpose()?;
+        let expected = expected.map(|skill| self.engine.find(catalog, skill)).transpose()?;
         let (names, kind) = match expected {
             Some(entry) => (vec![entry.name.as_str()], "normal"),
             None => (Vec::new(), "none"),
@@ -76,13 +76,13 @@ impl Engine {
 
     fn append_case(&self, message: &str, row: &str) -> Result<SavedCase, EngineError> {
         let path = self.cases_path();
-        let folder = path.parent().unwrap_or(self.workspace());
+        let folder = path.parent().unwrap_or(self.engine.workspace());
         let failed = |error| EngineError::file("write", &path, &error);
         fs::create_dir_all(folder).map_err(failed)?;
         for place in [folder, &path] {
             self.stays_inside(place)?;
         }
-        let lock = self.env.sinew_home().join("cases.lock");
+        let lock = self.engine.env.sinew_home().join("cases.lock");
         let _lock = FileLock::acquire(&lock).map_err(failed)?;
         let before = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -107,7 +107,7 @@ impl Engine {
     /// A workspace may come from anybody: its links lead nowhere else.
     fn stays_inside(&self, place: &Path) -> Result<(), EngineError> {
         let found = match fs::symlink_metadata(place) {
-            Ok(_) => containment::resolve_inside(self.workspace(), place),
+            Ok(_) => containment::resolve_inside(self.engine.workspace(), place),
             Err(_) => return Ok(()),
         };
         match found {

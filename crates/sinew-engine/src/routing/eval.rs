@@ -17,7 +17,7 @@ use sinew_settings::ErrorKind;
 
 use super::{CatalogRouter, document, read_skill};
 use crate::quality::files_in;
-use crate::{Engine, EngineError, ModelChoice};
+use crate::{EngineError, ModelChoice, QualityHandle};
 
 /// How alike two skills must be to be called confusable.
 const CONFUSABLE: f64 = 0.8;
@@ -62,7 +62,7 @@ pub struct EvalData<'a> {
 /// Hears of encoder vectors as they are computed: how many are done, of how many.
 pub type VectorProgress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-impl Engine {
+impl QualityHandle<'_> {
     /// Asks every question over the skills.
     pub fn eval_route(
         &self,
@@ -71,25 +71,27 @@ impl Engine {
         misses: bool,
         progress: VectorProgress<'_>,
     ) -> Result<RouteEvalReport, EngineError> {
-        let (documents, mut problems) = match data.skills.map(|skills| self.env.cwd.join(skills)) {
-            Some(folder) if folder.is_dir() => (documents_in(&folder), Vec::new()),
-            Some(file) => {
-                let read = read_skills(&read_text(&file)?);
-                (read.rows, read.bad)
-            }
-            None => {
-                let snapshot = self.snapshot();
-                let readable = snapshot.catalog.unshadowed().filter(|entry| entry.skill.is_some());
-                (readable.map(document).collect(), Vec::new())
-            }
-        };
+        let (documents, mut problems) =
+            match data.skills.map(|skills| self.engine.env.cwd.join(skills)) {
+                Some(folder) if folder.is_dir() => (documents_in(&folder), Vec::new()),
+                Some(file) => {
+                    let read = read_skills(&read_text(&file)?);
+                    (read.rows, read.bad)
+                }
+                None => {
+                    let snapshot = self.engine.snapshot();
+                    let readable =
+                        snapshot.catalog.unshadowed().filter(|entry| entry.skill.is_some());
+                    (readable.map(document).collect(), Vec::new())
+                }
+            };
         let questions = match data.queries {
-            Some(queries) => read_text(&self.env.cwd.join(queries))?,
+            Some(queries) => read_text(&self.engine.env.cwd.join(queries))?,
             None => self.saved_cases()?,
         };
         let questions = read_questions(&questions);
         problems.extend(questions.bad);
-        let models = self.models(choice);
+        let models = self.engine.models(choice);
         let mut index = RouteIndex::build(&documents, &models);
         if let Some(encoder) = &models.encoder {
             let pending = index.pending();
@@ -105,7 +107,7 @@ impl Engine {
                 )
             })?;
         }
-        let (router, _) = Router::from_index(index.into(), models, self.route_config());
+        let (router, _) = Router::from_index(index.into(), models, self.engine.route_config());
         Ok(evaluate(
             &router,
             &questions.rows,
@@ -135,7 +137,7 @@ impl Engine {
     ) -> Result<ModelComparison, EngineError> {
         let run = |side: &EvalRunSide| match side {
             EvalRunSide::Saved(path) => {
-                let path = self.env.cwd.join(path);
+                let path = self.engine.env.cwd.join(path);
                 serde_json::from_str(&read_text(&path)?).map_err(|error| {
                     EngineError::new(
                         ErrorKind::Usage,
@@ -162,8 +164,8 @@ impl Engine {
         skill: &str,
         rows: &Path,
     ) -> Result<TriggerReport, EngineError> {
-        let entry = self.find(catalog, skill)?;
-        let rows = read_trigger_rows(&read_text(&self.env.cwd.join(rows))?);
+        let entry = self.engine.find(catalog, skill)?;
+        let rows = read_trigger_rows(&read_text(&self.engine.env.cwd.join(rows))?);
         if let Some(bad) = rows.bad.first() {
             return Err(EngineError::new(
                 ErrorKind::No,
@@ -172,14 +174,14 @@ impl Engine {
             )
             .hint("each row has a query and should_trigger"));
         }
-        let mut router = CatalogRouter::open(self, catalog, ModelChoice::Default);
+        let mut router = CatalogRouter::open(self.engine, catalog, ModelChoice::Default);
         router.fill_vectors(&|_| {})?;
         Ok(evaluate_triggers(router.router(), &rows.rows, Some(&entry.name)))
     }
 
     /// Pairs of skills that the router can hardly tell apart.
     pub fn confusable_skills(&self, catalog: &Catalog) -> Vec<ConfusablePair> {
-        let router = CatalogRouter::open(self, catalog, ModelChoice::Static);
+        let router = CatalogRouter::open(self.engine, catalog, ModelChoice::Static);
         confusable_pairs(router.router(), CONFUSABLE)
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use sinew_catalog::{CatalogEntry, Snapshot};
 use sinew_route::{AbstainReason, RouteDecision};
 
+use super::Routing;
 use super::{ModelChoice, RouteAnswer};
-use crate::{DecisionExplanation, Engine, ExplanationMark, ExplanationStep};
+use crate::{DecisionExplanation, ExplanationMark, ExplanationStep};
 
 impl DecisionExplanation {
     /// How a message was routed.
@@ -60,7 +61,7 @@ impl DecisionExplanation {
     }
 }
 
-impl Engine {
+impl Routing<'_> {
     /// Adds where the skill stands for a message.
     pub fn explain_route(
         &self,
@@ -69,7 +70,7 @@ impl Engine {
         message: &str,
         why: &mut DecisionExplanation,
     ) {
-        let router = self.routing().router(snapshot, ModelChoice::Default);
+        let router = self.router(snapshot, ModelChoice::Default);
         let Some(route) = router.explain(message, &entry.name) else {
             why.step("route", ExplanationMark::Note, "the message holds no word to go by");
             return;

@@ -83,7 +83,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     if let Some(skill) = &input.skill {
         let entry = engine.find(catalog, skill)?;
         let entry = engine.skills().entry_visible_to(entry, &call.caller.actor());
-        let why = engine.explain(catalog, &entry, &PromptOptions::default());
+        let why = engine.skills().explain(catalog, &entry, &PromptOptions::default());
         return Ok(McpToolAnswer::new(&why, lines(&why)).into());
     }
     if let Some(message) = &input.message {

@@ -136,8 +136,8 @@ pub(crate) async fn show(
         let entry = look.engine.find(catalog, &name)?;
         let entry = look.engine.skills().entry_visible_to(entry, &caller.actor());
         JsonReply::of(&SkillDetailsWire {
-            details: look.engine.details(catalog, &entry),
-            explain: look.engine.explain(catalog, &entry, &PromptOptions::default()),
+            details: look.engine.skills().details(catalog, &entry),
+            explain: look.engine.skills().explain(catalog, &entry, &PromptOptions::default()),
         })
     })
     .await

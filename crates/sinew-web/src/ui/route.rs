@@ -238,7 +238,7 @@ pub(super) async fn save(State(app): State<WebApp>, form: SignedForm) -> FormRes
         }
         let expected = expected.as_deref().map(str::trim);
         let actor = Actor::Person { name: None };
-        look.engine.save_case(&look.snapshot.catalog, &message, expected, &actor)
+        look.engine.quality().save_case(&look.snapshot.catalog, &message, expected, &actor)
     })
     .await?;
     Ok(Redirect::to(&to))

@@ -150,8 +150,8 @@ pub(super) async fn show(
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let now = UtcInstant::from_clock(engine.environment().clock.now_ms());
         let entry = engine.find(catalog, &name)?;
-        let details = engine.details(catalog, entry);
-        let why = engine.explain(catalog, entry, &PromptOptions::default());
+        let details = engine.skills().details(catalog, entry);
+        let why = engine.skills().explain(catalog, entry, &PromptOptions::default());
         let steps = why.steps.iter().map(|step| {
             let (class, mark) = match step.mark {
                 ExplanationMark::Pass => ("pass", "✓"),

@@ -122,7 +122,7 @@ pub(super) async fn show(
         let mut found: Vec<&CatalogEntry> =
             catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
         found.sort_by(|a, b| (&a.name, &a.file_path).cmp(&(&b.name, &b.file_path)));
-        let costs = engine.prompt_costs(catalog);
+        let costs = engine.skills().prompt_costs(catalog);
         let block = engine.skills().prompt(catalog, &PromptOptions::default());
         // What the prompt has no room for is worth a word where nothing graver is to be said.
         let cut = |entry: &CatalogEntry| {

@@ -202,7 +202,8 @@ async fn test_cases_are_saved_where_eval_reads_them() {
     assert_eq!(text.lines().count(), 2, "the same message has one answer: {text}");
     let engine =
         Engine::open(server.machine.environment(), EngineOptions::default()).expect("an engine");
-    let report = engine.eval_route(EvalData::default(), ModelChoice::Static, false, &|_, _| {});
+    let report =
+        engine.quality().eval_route(EvalData::default(), ModelChoice::Static, false, &|_, _| {});
     let report = report.expect("a report");
     assert_eq!((report.figures.messages, report.problems.len()), (1, 0), "{report:?}");
     assert!((report.figures.hit1 - 1.0).abs() < 1e-9, "{report:?}");

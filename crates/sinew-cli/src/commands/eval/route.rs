@@ -54,7 +54,7 @@ fn measure(
 ) -> CommandResult {
     let misses = args.misses || args.html.is_some();
     let bar = out.progress("reading skills", 0);
-    let report = engine.eval_route(data, args.model.into(), misses, &|done, of| {
+    let report = engine.quality().eval_route(data, args.model.into(), misses, &|done, of| {
         bar.set_of(done, of);
     });
     bar.finish();
@@ -89,7 +89,7 @@ fn compare(
     };
     let bar = out.progress("reading skills", 0);
     let sides = [&side(first), &side(second)];
-    let compared = engine.compare_route(sides, data, &|done, of| bar.set_of(done, of));
+    let compared = engine.quality().compare_route(sides, data, &|done, of| bar.set_of(done, of));
     bar.finish();
     let compared = compared?;
     out.data(&compared, |text| write_compared(text, &compared))?;

@@ -12,7 +12,7 @@ use crate::render;
 
 pub(super) fn run(skill: &str, data: &Path, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
-    let report = engine.eval_triggers(&snapshot.catalog, skill, data)?;
+    let report = engine.quality().eval_triggers(&snapshot.catalog, skill, data)?;
     let wrong = |trial: &TriggerTrial| {
         trial.should_trigger != (trial.rank == Some(1)) && (trial.should_trigger || trial.matched)
     };
