@@ -72,6 +72,19 @@ fn a_skill_that_is_named_wins_and_one_that_lacks_something_is_only_mentioned() {
 }
 
 #[test]
+fn a_skill_that_cannot_be_used_is_in_the_json_with_what_it_lacks() {
+    let answer = json(&machine(), &["find", "$weather for tomorrow in Bergen"]);
+    let weather = &answer["unavailable"][0];
+    assert_eq!((&weather["name"], &weather["state"]), (&"weather".into(), &"needs-setup".into()));
+    assert_eq!(weather["missing"]["bins"], serde_json::json!(["wx"]), "{weather}");
+    assert_eq!(weather["reasons"][0]["code"], "missing-bin");
+    assert_eq!(weather["command"], "sinew why weather");
+    assert_eq!(answer["offered"], 0, "{answer}");
+    let usable = json(&machine(), &["find", "use the ledger skill"]);
+    assert_eq!(usable["unavailable"], serde_json::json!([]));
+}
+
+#[test]
 fn the_same_message_gives_the_same_answer() {
     let machine = machine();
     let ask = || {

@@ -86,6 +86,21 @@ fn a_message_brings_its_skill() {
 }
 
 #[test]
+fn a_skill_that_cannot_be_used_is_named_and_no_other_takes_its_place() {
+    let machine = machine().file(
+        "work/skills/weather/SKILL.md",
+        "---\nname: weather\ndescription: Forecasts for any place, rain and wind warnings\n\
+         metadata: {openclaw: {requires: {bins: [wx]}}}\n---\n# Weather\n",
+    );
+    let text = context(hook(&machine, "claude-code", prompt("$weather for tomorrow in Bergen")));
+    assert!(text.contains("<unavailable_skill>\n<name>weather</name>"), "{text}");
+    assert!(text.contains("<command>sinew why weather</command>"), "{text}");
+    assert!(text.contains("wx") && !text.contains("<skill>"), "{text}");
+    let why = sinew(&machine, &["why", "--last"]);
+    assert!(why.contains("weather would fit, but cannot be used yet"), "{why}");
+}
+
+#[test]
 fn whatever_is_wrong_is_met_with_silence() {
     let machine = machine();
     let event = prompt("please resize this photo").to_string();

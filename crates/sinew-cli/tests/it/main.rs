@@ -35,5 +35,6 @@ mod remote;
 mod scan;
 mod soak;
 mod support;
+mod surfaces;
 mod watch;
 mod workshop;

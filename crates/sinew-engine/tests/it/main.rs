@@ -9,4 +9,5 @@ mod acquire;
 mod approval;
 mod live_engine;
 mod models;
+mod routing;
 mod workshop;

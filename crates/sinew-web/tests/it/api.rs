@@ -81,6 +81,16 @@ async fn texts_and_all_skills_are_validated() {
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
 }
 
+#[tokio::test]
+async fn a_skill_that_would_fit_but_cannot_be_used_is_in_the_answer() {
+    let server = Server::new();
+    let found = server.post("/route", &json!({"message": "$needs-gh for this"})).await.json();
+    let unavailable = &found["unavailable"][0];
+    assert_eq!(unavailable["name"], "needs-gh", "{found}");
+    assert_eq!(unavailable["missing"]["bins"], json!(["gh"]));
+    assert!(unavailable["command"].as_str().is_some_and(|command| command.contains("needs-gh")));
+}
+
 /// The same matches as the engine gives every surface.
 #[tokio::test]
 async fn a_message_finds_its_skill() {

@@ -228,6 +228,14 @@ async fn two_descriptions_are_compared() {
     assert!(second.contains("release-notes is the skill for this"), "{second}");
 }
 
+#[tokio::test]
+async fn a_skill_that_would_fit_but_cannot_be_used_is_on_the_page() {
+    let server = Server::new();
+    let page = server.browser().await.get("/route?message=%24needs-gh+for+this").await.text;
+    assert!(page.contains(">needs-gh</a> would fit, but cannot be used yet"), "{page}");
+    assert!(page.contains("<code>sinew why needs-gh</code>"), "{page}");
+}
+
 /// A skill's own words stay words on every page.
 #[tokio::test]
 async fn injected_markup_stays_text() {

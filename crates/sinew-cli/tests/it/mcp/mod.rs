@@ -4,7 +4,7 @@ mod acquire;
 mod approvals;
 mod attacks;
 mod changes;
-mod client;
+pub(crate) mod client;
 mod conformance;
 mod fixture;
 mod http;

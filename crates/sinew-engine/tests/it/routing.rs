@@ -1,0 +1,165 @@
+//! The one answer to a message: what it says of skills that cannot be used, and of models that fail.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sinew_catalog::EntryState;
+use sinew_engine::{Engine, EngineOptions, LiveEngine, RouteAnswer, RouteRequest};
+use sinew_route::{AbstainReason, DegradedKind, RouteDecision};
+use sinew_testkit::TestMachine;
+
+/// Longer than any of these needs on a machine that is busy with other things.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two questions.
+const PAUSE: Duration = Duration::from_millis(50);
+
+fn open(machine: &TestMachine) -> Engine {
+    Engine::open(machine.environment(), EngineOptions::default()).expect("an engine")
+}
+
+fn skill(machine: TestMachine, name: &str, description: &str, more: &str) -> TestMachine {
+    let text = format!("---\nname: {name}\ndescription: {description}\n{more}---\n# {name}\n");
+    machine.file(&format!("work/skills/{name}/SKILL.md"), text)
+}
+
+/// Skills of different trades; the one about the weather lacks its program.
+fn machine() -> TestMachine {
+    let mut machine =
+        TestMachine::new().file("home/.sinew/config.json5", "{route: {model: 'static'}}");
+    for (name, description) in [
+        ("soup", "Recipes for soups and stews, with shopping lists."),
+        ("ledger", "Keep the books in plain text: invoices, expenses and yearly accounts."),
+        ("letters", "Write formal letters and complaints, ready to print."),
+    ] {
+        machine = skill(machine, name, description, "");
+    }
+    let needs = "metadata: {openclaw: {requires: {bins: [wx]}}}\n";
+    skill(machine, "weather", "Forecasts for any place, rain and wind warnings", needs)
+}
+
+#[test]
+fn a_skill_that_cannot_be_used_is_named_and_strangers_are_not_offered() {
+    let answer = open(&machine()).route(&RouteRequest::new("$weather for tomorrow in Bergen"));
+    assert_eq!(answer.decision, RouteDecision::None, "{answer:?}");
+    assert_eq!(answer.reason, Some(AbstainReason::OnlyUnavailable));
+    assert!(answer.offers().is_empty());
+    assert!(answer.matches.iter().all(|found| found.name != "weather"));
+    let [weather] = answer.unavailable.as_slice() else { panic!("{:?}", answer.unavailable) };
+    assert_eq!((weather.name.as_str(), weather.state), ("weather", EntryState::NeedsSetup));
+    assert_eq!(weather.missing.bins, ["wx"]);
+    assert!(weather.lacks().contains("wx"), "{}", weather.lacks());
+    assert_eq!(weather.command, "sinew why weather");
+}
+
+#[test]
+fn a_skill_that_can_be_used_is_offered_as_before() {
+    let answer = open(&machine()).route(&RouteRequest::new("use the ledger skill"));
+    assert_eq!(answer.matched().map(|found| found.name.as_str()), Some("ledger"), "{answer:?}");
+    assert!(answer.unavailable.is_empty(), "{:?}", answer.unavailable);
+}
+
+/// A server of embeddings that fails until it is told to work.
+struct EmbeddingServer {
+    url: String,
+    works: Arc<AtomicBool>,
+}
+
+impl EmbeddingServer {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("an address"));
+        let works = Arc::new(AtomicBool::new(false));
+        let shared = Arc::clone(&works);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let works = Arc::clone(&shared);
+                thread::spawn(move || respond(stream, works.load(Ordering::Acquire)));
+            }
+        });
+        Self { url, works }
+    }
+}
+
+fn respond(mut stream: TcpStream, works: bool) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok()?;
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().ok()?;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    let request: Value = serde_json::from_slice(&body).ok()?;
+    let texts = request["input"].as_array()?;
+    let (status, answer) = if works {
+        let vectors = texts.iter().map(|text| letters(text.as_str().unwrap_or_default()));
+        let data =
+            vectors.enumerate().map(|(index, vector)| json!({"index": index, "embedding": vector}));
+        ("200 OK", json!({"data": data.collect::<Vec<_>>()}).to_string())
+    } else {
+        ("503 Service Unavailable", json!({"error": "still loading"}).to_string())
+    };
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\
+         connection: close\r\n\r\n{answer}",
+        answer.len()
+    )
+    .ok()
+}
+
+/// A vector made of the letters of a text.
+fn letters(text: &str) -> Vec<f32> {
+    let mut vector = vec![0.01; 26];
+    for byte in text.bytes().filter(u8::is_ascii_alphabetic) {
+        vector[usize::from(byte.to_ascii_lowercase() - b'a')] += 1.0;
+    }
+    vector
+}
+
+/// Asks until an answer is as wanted.
+fn ask_until(live: &Arc<LiveEngine>, wanted: impl Fn(&RouteAnswer) -> bool) -> RouteAnswer {
+    let began = Instant::now();
+    loop {
+        let answer = live.view().route(&RouteRequest::new("invoices of the year"));
+        if wanted(&answer) {
+            return answer;
+        }
+        assert!(began.elapsed() < PATIENCE, "{:?}", answer.degraded);
+        thread::sleep(PAUSE);
+    }
+}
+
+#[test]
+fn a_model_that_fails_is_named_and_used_again_when_it_is_back() {
+    let server = EmbeddingServer::start();
+    let remote = format!("{{url: '{}', model: 'm', dims: 26, timeoutMs: 5000}}", server.url);
+    let machine = machine().file(
+        "home/.sinew/config.json5",
+        format!("{{route: {{model: 'remote', remote: {remote}}}}}"),
+    );
+    let live = LiveEngine::new(open(&machine));
+    let pending = |answer: &RouteAnswer| {
+        let mut signals = answer.degraded.iter();
+        signals.find(|signal| signal.kind == DegradedKind::VectorsPending).cloned()
+    };
+    let failed =
+        ask_until(&live, |answer| pending(answer).is_some_and(|signal| signal.cause.is_some()));
+    let signal = pending(&failed).expect("pending vectors");
+    assert!(signal.cause.as_deref().is_some_and(|cause| cause.contains("503")), "{signal:?}");
+    assert!(!failed.model.contains("remote:"), "{}", failed.model);
+    server.works.store(true, Ordering::Release);
+    let filled = ask_until(&live, |answer| pending(answer).is_none());
+    assert!(filled.model.contains("remote:m:26"), "{}", filled.model);
+}
