@@ -3,12 +3,12 @@
 use std::io::Read as _;
 
 use sinew_engine::EngineError;
-use sinew_settings::{Environment, ErrorKind};
+use sinew_settings::{Environment, ErrorCode};
 
 /// The machine as this process sees it.
 pub(crate) fn of_process() -> Result<Environment, EngineError> {
     Environment::of_process().ok_or_else(|| {
-        EngineError::new(ErrorKind::Environment, "no-home", "there is no home folder")
+        EngineError::new(ErrorCode::NoHome, "there is no home folder")
             .hint("set HOME to an absolute path")
     })
 }

@@ -27,10 +27,8 @@ impl From<Exit> for ExitCode {
         Self::from(match exit {
             Exit::Of(code) => code,
             Exit::Done => 0,
-            Exit::No | Exit::Failed(ErrorKind::No) => 1,
-            Exit::Failed(ErrorKind::Usage) => 2,
-            Exit::Failed(ErrorKind::Refused) => 3,
-            Exit::Failed(ErrorKind::Environment) => 4,
+            Exit::No => ErrorKind::No.exit_code(),
+            Exit::Failed(kind) => kind.exit_code(),
         })
     }
 }
@@ -81,7 +79,7 @@ pub(crate) fn report(error: &CommandError, out: &mut Printer) -> Exit {
             for hint in &error.hints {
                 out.hint(hint);
             }
-            Exit::Failed(error.kind)
+            Exit::Failed(error.kind())
         }
     }
 }

@@ -17,7 +17,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, fmt};
 
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::cli::{Cli, CliCommand};
 use crate::environment;
@@ -129,5 +129,5 @@ fn open(path: &Path) -> Result<std::fs::File, EngineError> {
 }
 
 fn log_error(message: String) -> EngineError {
-    EngineError::new(ErrorKind::Usage, "no-log", message)
+    EngineError::new(ErrorCode::NoLog, message)
 }

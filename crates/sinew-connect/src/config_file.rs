@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 use sinew_guard::atomic::{self, FileAccess};
-use sinew_settings::{Environment, ErrorKind};
+use sinew_settings::{Environment, ErrorCode};
 
 use super::agents::ConnectScope;
 use super::edit::{ConfigDocument, ConfigEditError, ConfigFormat};
@@ -32,7 +32,7 @@ impl AgentConfigFile {
         workspace: &Path,
         path: &Path,
     ) -> Result<Self, ConnectError> {
-        let failed = |error: io::Error| ConnectError::file("read", path, &error);
+        let failed = |error: io::Error| ConnectError::file("read", path, error);
         let path = match fs::symlink_metadata(path) {
             Ok(facts) if facts.is_symlink() => behind(env, workspace, path)?,
             Ok(_) => path.to_owned(),
@@ -62,7 +62,7 @@ impl AgentConfigFile {
     /// Copies the file as it is beside itself.
     pub(crate) fn back_up(&self, stamp: &str) -> Result<Option<PathBuf>, ConnectError> {
         let Some(text) = &self.text else { return Ok(None) };
-        let failed = |error: io::Error| ConnectError::file("back up", &self.path, &error);
+        let failed = |error: io::Error| ConnectError::file("back up", &self.path, error);
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let backup = (0..)
             .map(|number| match number {
@@ -85,7 +85,7 @@ impl AgentConfigFile {
         let now = match fs::read(&self.path) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(ConnectError::file("read", &self.path, &error)),
+            Err(error) => return Err(ConnectError::file("read", &self.path, error)),
         };
         if now.as_deref() != self.text.as_ref().map(String::as_bytes) {
             return Err(changed(&self.path));
@@ -96,7 +96,7 @@ impl AgentConfigFile {
             (None, ConnectScope::Project) => FileAccess::Shared,
         };
         atomic::write(&self.path, text.as_bytes(), access)
-            .map_err(|error| ConnectError::file("write", &self.path, &error))
+            .map_err(|error| ConnectError::file("write", &self.path, error))
     }
 }
 
@@ -107,7 +107,7 @@ pub(super) fn digest(text: &str) -> String {
 /// What a link leads to, where that is below the home or the project.
 fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, ConnectError> {
     let refused = |what: String| {
-        ConnectError::new(ErrorKind::Refused, "link-leads-out", what)
+        ConnectError::new(ErrorCode::LinkLeadsOut, what)
             .hint("replace the link by the file, or change the file yourself")
     };
     let target = fs::canonicalize(link)
@@ -125,8 +125,7 @@ fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, C
 
 fn changed(path: &Path) -> ConnectError {
     ConnectError::new(
-        ErrorKind::Environment,
-        "changed-meanwhile",
+        ErrorCode::ChangedMeanwhile,
         format!("{} changed while it was being edited", path.display()),
     )
     .hint("try again; nothing was written")
@@ -134,9 +133,9 @@ fn changed(path: &Path) -> ConnectError {
 
 pub(crate) fn unreadable_error(path: &Path, trouble: &ConfigEditError) -> ConnectError {
     let code = match trouble {
-        ConfigEditError::Syntax { .. } => "bad-syntax",
-        ConfigEditError::Shape { .. } => "bad-shape",
+        ConfigEditError::Syntax { .. } => ErrorCode::BadSyntax,
+        ConfigEditError::Shape { .. } => ErrorCode::BadShape,
     };
-    ConnectError::new(ErrorKind::Environment, code, format!("{}: {trouble}", path.display()))
+    ConnectError::new(code, format!("{}: {trouble}", path.display()))
         .hint("correct the file; nothing was written")
 }

@@ -1,7 +1,7 @@
 //! Connecting an agent: planned, then written with a backup and a line in the ledger.
 
 use serde::Serialize;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::agents::{AGENTS, ConnectScope, ConnectableAgent};
 use crate::ledger::ConnectChange;
@@ -98,7 +98,7 @@ impl Connector<'_> {
                 after: config_file::digest(&file.text),
                 backup,
             };
-            ledger.record_connect(change).map_err(|error| self.ledger_failed(&error))?;
+            ledger.record_connect(change).map_err(|error| self.ledger_failed(error))?;
         }
         if let Some(skills) = &plan.skills {
             self.create_links(skills)?;
@@ -111,11 +111,8 @@ impl Connector<'_> {
 pub(crate) fn find_agent(name: &str) -> Result<&'static ConnectableAgent, ConnectError> {
     ConnectableAgent::find(name).ok_or_else(|| {
         let known = || AGENTS.iter().map(|agent| agent.id);
-        let error = ConnectError::new(
-            ErrorKind::Usage,
-            "unknown-agent",
-            format!("there is no agent `{name}`"),
-        );
+        let error =
+            ConnectError::new(ErrorCode::UnknownAgent, format!("there is no agent `{name}`"));
         let error = match sinew_settings::nearest(name, known()).first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,

@@ -39,7 +39,7 @@ pub struct ConnectionFile {
 impl Connector<'_> {
     /// Every agent that can be connected, with what is.
     pub fn connections(&self) -> Result<Vec<AgentConnection>, ConnectError> {
-        let changes = self.ledger().changes().map_err(|error| self.ledger_failed(&error))?;
+        let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         let each = AGENTS.iter().map(|agent| {
             let mut files: Vec<ConnectionFile> = Vec::new();
             for change in changes.iter().filter(|change| change.agent == agent.id) {

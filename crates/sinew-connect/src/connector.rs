@@ -44,7 +44,7 @@ impl Connector<'_> {
         ConnectLedger::below(&self.env.sinew_home())
     }
 
-    pub(crate) fn ledger_failed(&self, error: &io::Error) -> ConnectError {
+    pub(crate) fn ledger_failed(&self, error: io::Error) -> ConnectError {
         ConnectError::file("write", &self.env.sinew_home().join("connections.jsonl"), error)
     }
 

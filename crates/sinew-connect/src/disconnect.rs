@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::Value;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::agents::ConnectableAgent;
 use super::config_file::{AgentConfigFile, digest, unreadable_error};
@@ -60,7 +60,7 @@ impl Connector<'_> {
     pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, ConnectError> {
         let agent = find_agent(name)?;
         let ledger = self.ledger();
-        let changes = ledger.changes().map_err(|error| self.ledger_failed(&error))?;
+        let changes = ledger.changes().map_err(|error| self.ledger_failed(error))?;
         let mut by_file: BTreeMap<PathBuf, Vec<ConnectChange>> = BTreeMap::new();
         for change in changes.into_iter().filter(|change| change.agent == agent.id) {
             by_file.entry(change.file.clone()).or_default().push(change);
@@ -68,8 +68,7 @@ impl Connector<'_> {
         let published = skill_links::linked_folders(self, agent);
         if by_file.is_empty() && published.is_empty() {
             return Err(ConnectError::new(
-                ErrorKind::No,
-                "not-connected",
+                ErrorCode::NotConnected,
                 format!("{} is not connected by sinew", agent.title),
             )
             .hint("`sinew connect --list` shows what is"));
@@ -82,7 +81,7 @@ impl Connector<'_> {
                 carry_out(&undone, scope)?;
                 ledger
                     .record_disconnect(self.stamp(), agent.id, &undone.file)
-                    .map_err(|error| self.ledger_failed(&error))?;
+                    .map_err(|error| self.ledger_failed(error))?;
             }
             files.push(undone);
         }
@@ -202,7 +201,7 @@ fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<()
         Some(text) if found.text.as_ref() != Some(text) => found.replace(text, scope)?,
         Some(_) => {}
         None => fs::remove_file(&found.path)
-            .map_err(|error| ConnectError::file("remove", &found.path, &error))?,
+            .map_err(|error| ConnectError::file("remove", &found.path, error))?,
     }
     if undone.restored {
         // The file is its own backup again.

@@ -1,27 +1,29 @@
 //! What connecting and importing fail with.
 
+use std::error::Error;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 /// An error with its next step.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{message}")]
 pub struct ConnectError {
-    /// What kind of trouble it is.
-    pub kind: ErrorKind,
-    /// A stable name in kebab-case, for scripts.
-    pub code: &'static str,
+    /// Its stable name, which also decides its kind.
+    pub code: ErrorCode,
     /// What happened, where.
     pub message: String,
     /// What to do next.
     pub hints: Vec<String>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl ConnectError {
     /// An error without hints.
-    pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), hints: Vec::new() }
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hints: Vec::new(), source: None }
     }
 
     /// Adds a next step.
@@ -31,9 +33,16 @@ impl ConnectError {
         self
     }
 
+    /// Keeps what caused it, for logs.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
     /// A file that could not be read or written.
-    pub fn file(doing: &str, path: &Path, error: &std::io::Error) -> Self {
+    pub fn file(doing: &str, path: &Path, error: io::Error) -> Self {
         let message = format!("cannot {doing} {}: {error}", path.display());
-        Self::new(ErrorKind::Environment, "file-error", message)
+        Self::new(ErrorCode::FileError, message).caused_by(error)
     }
 }

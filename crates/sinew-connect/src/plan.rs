@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use similar::TextDiff;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::agents::{AgentPath, AgentSkillAccess, ConnectScope, ConnectableAgent};
 use super::config_file::{AgentConfigFile, unreadable_error};
@@ -77,8 +77,7 @@ impl Connector<'_> {
             let of_scope = configs.iter().find(|(scope, _)| *scope == request.scope);
             let places = of_scope.map(|(_, places)| *places).ok_or_else(|| {
                 ConnectError::new(
-                    ErrorKind::Usage,
-                    "no-such-scope",
+                    ErrorCode::NoSuchScope,
                     format!("{} has no configuration of a project", agent.title),
                 )
                 .hint("leave --scope out")
@@ -100,8 +99,7 @@ impl Connector<'_> {
         if parts.hooks {
             let Some(hooks) = &agent.hooks else {
                 return Err(ConnectError::new(
-                    ErrorKind::Usage,
-                    "no-hooks",
+                    ErrorCode::NoHooks,
                     format!("{} has no hooks that can add to a message", agent.title),
                 )
                 .hint("leave --hooks out; the MCP server works"));
@@ -210,7 +208,7 @@ fn fill(value: &mut Value, name: &str, with: &str) {
 /// An address that may stand in a file: no secret in it, and nothing that is no address.
 fn checked_url(url: &str) -> Result<String, ConnectError> {
     let bad = |why: &str| {
-        Err(ConnectError::new(ErrorKind::Usage, "bad-url", format!("`{url}` {why}"))
+        Err(ConnectError::new(ErrorCode::BadUrl, format!("`{url}` {why}"))
             .hint("name the address that `sinew serve` prints, such as http://127.0.0.1:7411/mcp"))
     };
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
@@ -327,8 +325,7 @@ pub(super) fn diff(file: &Path, before: &str, after: &str) -> String {
 
 fn conflict(file: &Path, at: &[&str]) -> ConnectError {
     ConnectError::new(
-        ErrorKind::Refused,
-        "conflict",
+        ErrorCode::Conflict,
         format!("{} has an entry `{}` that says something else", file.display(), at.join(".")),
     )
     .hint("look at it, then remove it, or replace it with --force")

@@ -70,7 +70,7 @@ impl Connector<'_> {
     /// The server that the agent's file names now, for what the ledger says was written.
     fn configured_server(&self, agent: &str) -> Result<Option<McpServerEntry>, ConnectError> {
         let agent = super::connect::find_agent(agent)?;
-        let changes = self.ledger().changes().map_err(|error| self.ledger_failed(&error))?;
+        let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         for change in changes.iter().rev().filter(|change| change.agent == agent.id) {
             let entry = change.written.iter().find(|written| {
                 matches!(written, WrittenValue::Entry { .. }) && written.at().last() == Some(&ENTRY)

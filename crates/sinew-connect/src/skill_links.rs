@@ -66,7 +66,7 @@ impl Connector<'_> {
         for (name, source) in &plan.sources {
             let target = plan.folder.join(name);
             self.publish_one(source, &target)
-                .map_err(|error| ConnectError::file("write", &target, &error))?;
+                .map_err(|error| ConnectError::file("write", &target, error))?;
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ fn is_ours(folder: &Path) -> bool {
 /// Removes folders of ours. Links are removed, never what they lead to.
 pub(super) fn remove_links(folders: &[PathBuf]) -> Result<(), ConnectError> {
     for folder in folders {
-        fs::remove_dir_all(folder).map_err(|error| ConnectError::file("remove", folder, &error))?;
+        fs::remove_dir_all(folder).map_err(|error| ConnectError::file("remove", folder, error))?;
     }
     Ok(())
 }

@@ -82,16 +82,16 @@ impl InstallApprover for ImportApprover {
 
 impl From<ConnectError> for EngineError {
     fn from(error: ConnectError) -> Self {
-        let mut told = Self::new(error.kind, error.code, error.message);
-        told.hints = error.hints;
-        told
+        let mut told = Self::new(error.code, error.message.clone());
+        told.hints.clone_from(&error.hints);
+        told.caused_by(error)
     }
 }
 
 impl From<EngineError> for ConnectError {
     fn from(error: EngineError) -> Self {
-        let mut told = Self::new(error.kind, error.code, error.message);
-        told.hints = error.hints;
-        told
+        let mut told = Self::new(error.code, error.message.clone());
+        told.hints.clone_from(&error.hints);
+        told.caused_by(error)
     }
 }

@@ -12,7 +12,7 @@ use sinew_cortex::signals::SignalVocabulary;
 use sinew_exec::EnvLeases;
 use sinew_guard::scan::Scanner;
 use sinew_route::RouterModels;
-use sinew_settings::{Environment, ErrorKind, Reason, ReasonCode};
+use sinew_settings::{Environment, ErrorCode, Reason, ReasonCode};
 use sinew_store::Store;
 
 use crate::catalog_cache::CatalogCache;
@@ -109,8 +109,7 @@ impl Engine {
             && !path.is_file()
         {
             return Err(EngineError::new(
-                ErrorKind::Usage,
-                "no-such-config",
+                ErrorCode::NoSuchConfig,
                 format!("there is no configuration file {}", path.display()),
             )
             .hint("`sinew config path` shows the file that is read by default"));
@@ -267,11 +266,8 @@ fn find_profile(name: Option<&str>) -> Result<&'static Profile, EngineError> {
     let Some(name) = name else { return Ok(Profile::default_profile()) };
     Profile::find(name).ok_or_else(|| {
         let known = || PROFILES.iter().map(|profile| profile.name);
-        let error = EngineError::new(
-            ErrorKind::Usage,
-            "unknown-profile",
-            format!("there is no profile `{name}`"),
-        );
+        let error =
+            EngineError::new(ErrorCode::UnknownProfile, format!("there is no profile `{name}`"));
         let error = match sinew_settings::nearest(name, known()).first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,

@@ -1,31 +1,36 @@
-//! The one error that surfaces see: what kind, what happened, what to do next.
+//! The one error that surfaces see: its code, what happened, what to do next.
 //!
-//! Crates below keep their own error enums, which know facts. Here they become a kind, a message
-//! and hints, and so an exit code, an HTTP status or an MCP error.
+//! Crates below keep their own error enums, which know facts. Here they become a code, a message
+//! and hints, and so an exit code, an HTTP status or an MCP error; what they were is kept as the
+//! source.
 
+use std::error::Error;
 use std::fmt;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use sinew_catalog::SkillLookupError;
-use sinew_settings::ErrorKind;
+use sinew_settings::{ErrorCode, ErrorKind};
 
 /// An error with its next step.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct EngineError {
-    /// What kind of trouble it is.
-    pub kind: ErrorKind,
-    /// A stable name in kebab-case, for scripts.
-    pub code: &'static str,
+    /// Its stable name, which also decides its kind.
+    pub code: ErrorCode,
     /// What happened, where.
     pub message: String,
     /// What to do next.
     pub hints: Vec<String>,
+    source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl EngineError {
     /// An error without hints.
-    pub fn new(kind: ErrorKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code, message: message.into(), hints: Vec::new() }
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hints: Vec::new(), source: None }
     }
 
     /// Adds a next step.
@@ -35,13 +40,22 @@ impl EngineError {
         self
     }
 
+    /// Keeps what caused it, for logs.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Arc::new(source));
+        self
+    }
+
     /// A file that could not be read or written.
-    pub fn file(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {
-        Self::new(
-            ErrorKind::Environment,
-            "file-error",
-            format!("cannot {doing} {}: {error}", path.display()),
-        )
+    pub fn file(doing: &str, path: &Path, error: io::Error) -> Self {
+        let message = format!("cannot {doing} {}: {error}", path.display());
+        Self::new(ErrorCode::FileError, message).caused_by(error)
+    }
+
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.code.kind()
     }
 }
 
@@ -51,23 +65,66 @@ impl fmt::Display for EngineError {
     }
 }
 
-impl std::error::Error for EngineError {}
+impl Error for EngineError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+/// What scripts and agents read; the source is for logs alone.
+impl Serialize for EngineError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("EngineError", 4)?;
+        fields.serialize_field("kind", &self.kind())?;
+        fields.serialize_field("code", &self.code)?;
+        fields.serialize_field("message", &self.message)?;
+        fields.serialize_field("hints", &self.hints)?;
+        fields.end()
+    }
+}
 
 impl From<SkillLookupError> for EngineError {
     fn from(error: SkillLookupError) -> Self {
         let message = error.to_string();
         match error {
-            SkillLookupError::Ambiguous { .. } => {
-                Self::new(ErrorKind::Usage, "ambiguous-skill", message)
-                    .hint("name it by the path of its file")
-            }
+            SkillLookupError::Ambiguous { .. } => Self::new(ErrorCode::AmbiguousSkill, message)
+                .hint("name it by the path of its file"),
             SkillLookupError::NotFound { nearest, .. } => {
-                let error = Self::new(ErrorKind::No, "unknown-skill", message);
+                let error = Self::new(ErrorCode::UnknownSkill, message);
                 match nearest.as_slice() {
                     [] => error.hint("`sinew list --all` shows every skill there is"),
                     names => error.hint(format!("did you mean {}?", names.join(", "))),
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use sinew_hub::HubError;
+
+    use super::*;
+
+    #[test]
+    fn what_caused_an_error_is_kept_through_the_crates() {
+        let cause = io::Error::new(io::ErrorKind::PermissionDenied, "no entry");
+        let error = EngineError::from(HubError::file("read", Path::new("lock.json"), cause));
+        assert_eq!((error.code, error.kind()), (ErrorCode::File, ErrorKind::Environment));
+        let hub = error.source().expect("the hub's error");
+        let cause = hub.source().expect("the system's error");
+        assert_eq!(
+            (hub.to_string().as_str(), cause.to_string().as_str()),
+            ("cannot read lock.json: no entry", "no entry")
+        );
+    }
+
+    #[test]
+    fn scripts_read_kind_code_message_and_hints() {
+        let error = EngineError::new(ErrorCode::NotNow, "later").hint("wait");
+        let expected = serde_json::json!({
+            "kind": "no", "code": "not-now", "message": "later", "hints": ["wait"],
+        });
+        assert_eq!(serde_json::to_value(error).expect("JSON"), expected);
     }
 }

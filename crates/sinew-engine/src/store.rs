@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use sinew_cortex::{Ulid, UtcInstant};
-use sinew_settings::{Environment, ErrorKind};
+use sinew_settings::{Environment, ErrorCode};
 use sinew_store::{
     CorruptionPolicy, JsonText, NewStreamRecord, Store, StoreError, StoreOp, StoreOptions,
 };
@@ -81,23 +81,22 @@ pub(crate) fn open_after_set_aside(env: &Environment) -> Result<Arc<dyn Store>, 
 
 impl From<StoreError> for EngineError {
     fn from(error: StoreError) -> Self {
-        let (kind, code) = match &error {
-            StoreError::BadUrl { .. } => (ErrorKind::Usage, "bad-database-url"),
-            StoreError::TooLarge { .. } | StoreError::BadName { .. } => {
-                (ErrorKind::Usage, "not-storable")
-            }
-            StoreError::Corrupt { .. } => (ErrorKind::Environment, "database-damaged"),
-            StoreError::ReadOnly { .. } => (ErrorKind::Environment, "database-read-only"),
-            StoreError::Full { .. } => (ErrorKind::Environment, "no-room"),
-            StoreError::Locked { .. } => (ErrorKind::Environment, "database-busy"),
-            StoreError::Unreachable { .. } => (ErrorKind::Environment, "database-unreachable"),
-            StoreError::Conflict { .. } => (ErrorKind::Environment, "changed-meanwhile"),
-            _ => (ErrorKind::Environment, "database-failed"),
+        let code = match &error {
+            StoreError::BadUrl { .. } => ErrorCode::BadDatabaseUrl,
+            StoreError::TooLarge { .. } | StoreError::BadName { .. } => ErrorCode::NotStorable,
+            StoreError::Corrupt { .. } => ErrorCode::DatabaseDamaged,
+            StoreError::ReadOnly { .. } => ErrorCode::DatabaseReadOnly,
+            StoreError::Full { .. } => ErrorCode::DiskFull,
+            StoreError::Locked { .. } => ErrorCode::DatabaseBusy,
+            StoreError::Unreachable { .. } => ErrorCode::DatabaseUnreachable,
+            StoreError::Conflict { .. } => ErrorCode::ChangedMeanwhile,
+            _ => ErrorCode::DatabaseFailed,
         };
-        let told = Self::new(kind, code, error.to_string());
-        match error.hint() {
+        let told = Self::new(code, error.to_string());
+        let told = match error.hint() {
             Some(hint) => told.hint(hint),
             None => told,
-        }
+        };
+        told.caused_by(error)
     }
 }

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_guard::private_files::{self, PrivateFileError};
-use sinew_settings::Environment;
+use sinew_settings::{Environment, ErrorCode};
 use url::Url;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{AccessToken, origin};
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ impl<'a> RegistryCredentials<'a> {
 
     fn change(&self, change: impl FnOnce(&mut CredentialsFile)) -> Result<(), HubError> {
         let path = self.path();
-        let failed = |error: std::io::Error| HubError::file("write", &path, &error);
+        let failed = |error: std::io::Error| HubError::file("write", &path, error);
         private_files::create_folder(&self.env.sinew_home()).map_err(failed)?;
         let _lock = FileLock::acquire(&path.with_extension("lock")).map_err(failed)?;
         let mut stored = self.load()?;
@@ -91,13 +91,13 @@ impl<'a> RegistryCredentials<'a> {
             }
             Err(error) => {
                 let message = format!("{} is not used: {error}", path.display());
-                return Err(HubError::new(HubErrorCode::Auth, message)
+                return Err(HubError::new(ErrorCode::Auth, message)
                     .hint(format!("chmod 600 {}", path.display())));
             }
         };
         serde_json::from_slice(&bytes).map_err(|_| {
             // The parser's message could quote a piece of the file, and that is a secret.
-            HubError::new(HubErrorCode::Auth, format!("{} is not readable JSON", path.display()))
+            HubError::new(ErrorCode::Auth, format!("{} is not readable JSON", path.display()))
                 .hint("remove it and log in again: sinew registry login")
         })
     }

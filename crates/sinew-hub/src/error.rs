@@ -1,129 +1,22 @@
 //! What can go wrong, as facts; the engine turns them into exit codes and hints.
 
+use std::error::Error;
 use std::io;
+use std::path::Path;
 
-use serde::Serialize;
 use sinew_guard::scan::Finding;
 use sinew_guard::staging::StagingError;
-use sinew_settings::ErrorKind;
+use sinew_settings::{ErrorCode, ErrorKind};
 
 use crate::reference::ReferenceError;
 use crate::tree::TreeError;
-
-/// The codes that records carry in `reason`; scripts read them, so they never change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(missing_docs, reason = "each word says what it means, and HubError says the rest")]
-pub enum HubErrorCode {
-    BadReference,
-    IntegrityMismatch,
-    IntegrityUnavailable,
-    BlockedGuard,
-    BlockedUpstream,
-    BlockedPolicy,
-    Suspicious,
-    PendingScan,
-    NeedsApproval,
-    Rejected,
-    Pinned,
-    Exists,
-    Shadows,
-    LocalChanges,
-    OwnerChanged,
-    Ambiguous,
-    NotFound,
-    Gone,
-    RateLimited,
-    Offline,
-    Auth,
-    BadRequest,
-    Unavailable,
-    TooLarge,
-    Unsupported,
-    Invalid,
-    Network,
-    Lock,
-    File,
-}
-
-impl HubErrorCode {
-    /// The code as text.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::BadReference => "bad-reference",
-            Self::IntegrityMismatch => "integrity-mismatch",
-            Self::IntegrityUnavailable => "integrity-unavailable",
-            Self::BlockedGuard => "blocked-guard",
-            Self::BlockedUpstream => "blocked-upstream",
-            Self::BlockedPolicy => "blocked-policy",
-            Self::Suspicious => "suspicious",
-            Self::PendingScan => "pending-scan",
-            Self::NeedsApproval => "needs-approval",
-            Self::Rejected => "rejected",
-            Self::Pinned => "pinned",
-            Self::Exists => "exists",
-            Self::Shadows => "shadows",
-            Self::LocalChanges => "local-changes",
-            Self::OwnerChanged => "owner-changed",
-            Self::Ambiguous => "ambiguous",
-            Self::NotFound => "not-found",
-            Self::Gone => "gone",
-            Self::RateLimited => "rate-limited",
-            Self::Offline => "offline",
-            Self::Auth => "auth",
-            Self::BadRequest => "bad-request",
-            Self::Unavailable => "unavailable",
-            Self::TooLarge => "too-large",
-            Self::Unsupported => "unsupported",
-            Self::Invalid => "invalid",
-            Self::Network => "network",
-            Self::Lock => "lock",
-            Self::File => "file",
-        }
-    }
-
-    /// The kind of error.
-    pub fn kind(self) -> ErrorKind {
-        match self {
-            Self::BadReference => ErrorKind::Usage,
-            Self::Exists
-            | Self::LocalChanges
-            | Self::Ambiguous
-            | Self::NotFound
-            | Self::Gone
-            | Self::BadRequest
-            | Self::Unavailable
-            | Self::TooLarge
-            | Self::Unsupported
-            | Self::Invalid => ErrorKind::No,
-            Self::IntegrityMismatch
-            | Self::IntegrityUnavailable
-            | Self::BlockedGuard
-            | Self::BlockedUpstream
-            | Self::BlockedPolicy
-            | Self::Suspicious
-            | Self::PendingScan
-            | Self::NeedsApproval
-            | Self::Rejected
-            | Self::Pinned
-            | Self::Shadows
-            | Self::OwnerChanged => ErrorKind::Refused,
-            Self::RateLimited
-            | Self::Offline
-            | Self::Auth
-            | Self::Network
-            | Self::Lock
-            | Self::File => ErrorKind::Environment,
-        }
-    }
-}
 
 /// Why something could not be found, fetched or installed.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct HubError {
-    /// The code that records carry.
-    pub word: HubErrorCode,
+    /// Its stable name, which records carry as their reason.
+    pub code: ErrorCode,
     /// What happened, where. Safe to show: no secret, no control character.
     pub message: String,
     /// What to do next.
@@ -136,19 +29,21 @@ pub struct HubError {
     pub retry_at_ms: Option<u64>,
     /// The digest of what was refused, if it was known.
     pub digest: Option<String>,
+    source: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl HubError {
     /// An error without hints.
-    pub fn new(word: HubErrorCode, message: impl Into<String>) -> Self {
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
-            word,
+            code,
             message: message.into(),
             hints: Vec::new(),
             findings: Vec::new(),
             matches: Vec::new(),
             retry_at_ms: None,
             digest: None,
+            source: None,
         }
     }
 
@@ -159,20 +54,29 @@ impl HubError {
         self
     }
 
-    /// A file that could not be read or written.
-    pub fn file(doing: &str, path: &std::path::Path, error: &io::Error) -> Self {
-        Self::new(HubErrorCode::File, format!("cannot {doing} {}: {error}", path.display()))
+    /// Keeps what caused it, for logs.
+    #[must_use]
+    pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
+        self.source = Some(Box::new(source));
+        self
     }
 
-    /// The kind of error.
+    /// A file that could not be read or written.
+    pub fn file(doing: &str, path: &Path, error: io::Error) -> Self {
+        let message = format!("cannot {doing} {}: {error}", path.display());
+        Self::new(ErrorCode::File, message).caused_by(error)
+    }
+
+    /// What kind of error it is.
     pub fn kind(&self) -> ErrorKind {
-        self.word.kind()
+        self.code.kind()
     }
 }
 
 impl From<ReferenceError> for HubError {
     fn from(error: ReferenceError) -> Self {
-        Self::new(HubErrorCode::BadReference, error.to_string())
+        Self::new(ErrorCode::BadReference, error.to_string())
+            .caused_by(error)
             .hint("write slug, @owner/slug, owner/repo, an address, or a path such as ./folder")
     }
 }
@@ -181,9 +85,10 @@ impl From<TreeError> for HubError {
     fn from(error: TreeError) -> Self {
         match error {
             TreeError::Io { path, error } => {
-                Self::new(HubErrorCode::File, format!("cannot read {path}: {error}"))
+                Self::new(ErrorCode::File, format!("cannot read {path}: {error}")).caused_by(error)
             }
-            other => Self::new(HubErrorCode::Invalid, format!("the files cannot be used: {other}"))
+            other => Self::new(ErrorCode::Invalid, format!("the files cannot be used: {other}"))
+                .caused_by(other)
                 .hint("nothing was unpacked; report it to the publisher"),
         }
     }
@@ -193,9 +98,10 @@ impl From<StagingError> for HubError {
     fn from(error: StagingError) -> Self {
         match error {
             StagingError::Io(error) => {
-                Self::new(HubErrorCode::File, format!("the skill cannot be written: {error}"))
+                Self::new(ErrorCode::File, format!("the skill cannot be written: {error}"))
+                    .caused_by(error)
             }
-            other => Self::new(HubErrorCode::Invalid, other.to_string()),
+            other => Self::new(ErrorCode::Invalid, other.to_string()).caused_by(other),
         }
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use sinew_guard::Untrusted;
+use sinew_settings::ErrorCode;
 use sinew_skill::content_hash as sha256_hex;
 
 use crate::digest::{META_FILE, content_hash, is_record};
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::lock::ArtifactRecord;
 use crate::net::{DownloadProgress, NetworkAccess};
@@ -131,7 +132,7 @@ impl Hub {
             let Some((bytes, known)) = self.cache.get::<Option<Vec<VersionFileWire>>>(&key) else {
                 let message = format!("{}@{version} is not cached", skill.slug);
                 return Err(
-                    HubError::new(HubErrorCode::Offline, message).hint("run it once while online")
+                    HubError::new(ErrorCode::Offline, message).hint("run it once while online")
                 );
             };
             return verified_archive(&bytes, known.said.as_deref());
@@ -193,7 +194,7 @@ impl GitHubSkill {
             return Ok(());
         }
         let message = format!("{} hashes to {}, not to {expected}", self.from, self.content_hash);
-        Err(HubError::new(HubErrorCode::IntegrityMismatch, message))
+        Err(HubError::new(ErrorCode::IntegrityMismatch, message))
     }
 }
 
@@ -213,7 +214,7 @@ impl GitHubClient<'_> {
                 let tree = archive.subtree(under)?;
                 if tree.get(MARKERS[0]).is_none() {
                     let message = format!("{}/{} has no skill there any more", at.owner, at.repo);
-                    return Err(HubError::new(HubErrorCode::NotFound, message));
+                    return Err(HubError::new(ErrorCode::NotFound, message));
                 }
                 only(under, &tree)?
             }
@@ -260,7 +261,7 @@ fn verified_archive(
 fn compare(tree: &SkillTree, files: &[VersionFileWire]) -> Result<(), HubError> {
     let mismatch = |path: &str, what: &str| {
         let path = Untrusted::new(path).for_terminal();
-        Err(HubError::new(HubErrorCode::IntegrityMismatch, format!("`{path}` {what}"))
+        Err(HubError::new(ErrorCode::IntegrityMismatch, format!("`{path}` {what}"))
             .hint("nothing was installed; report it to the registry"))
     };
     let listed: BTreeMap<&str, &VersionFileWire> =
@@ -286,10 +287,7 @@ fn compare(tree: &SkillTree, files: &[VersionFileWire]) -> Result<(), HubError> 
 /// The tree with its skill file renamed to `SKILL.md`.
 fn with_skill_file(tree: SkillTree) -> Result<(SkillTree, Option<String>), HubError> {
     let Some(marker) = MARKERS.iter().find(|marker| tree.get(marker).is_some()) else {
-        return Err(HubError::new(
-            HubErrorCode::Invalid,
-            "the archive holds no SKILL.md at its root",
-        ));
+        return Err(HubError::new(ErrorCode::Invalid, "the archive holds no SKILL.md at its root"));
     };
     if *marker == MARKERS[0] {
         return Ok((tree, None));
@@ -323,14 +321,14 @@ fn fetched(
 /// The skill of a tree that is a single skill.
 fn only(folder: &str, tree: &SkillTree) -> Result<RepositorySkill, HubError> {
     let Some(file) = tree.get(MARKERS[0]) else {
-        return Err(HubError::new(HubErrorCode::Invalid, "there is no SKILL.md at its root"));
+        return Err(HubError::new(ErrorCode::Invalid, "there is no SKILL.md at its root"));
     };
     find::describe(folder, &file.bytes).ok_or_else(|| {
         let reasons =
             sinew_skill::read(&file.bytes, &sinew_skill::ReadOptions::openclaw("")).reasons;
         let why = reasons.first().map(|reason| reason.detail.clone());
         let why = why.unwrap_or_else(|| "it needs a name and a description".to_owned());
-        HubError::new(HubErrorCode::Invalid, format!("SKILL.md cannot be read: {why}"))
+        HubError::new(ErrorCode::Invalid, format!("SKILL.md cannot be read: {why}"))
     })
 }
 
@@ -374,13 +372,13 @@ fn choose_offered(
         [] => {
             let what = named.map_or("nothing to install".to_owned(), |name| format!("no `{name}`"));
             let mut error =
-                HubError::new(HubErrorCode::NotFound, format!("{} offers {what}", index.url));
+                HubError::new(ErrorCode::NotFound, format!("{} offers {what}", index.url));
             error.hints.extend(index.problems.iter().take(5).cloned());
             Err(error)
         }
         several => {
             let mut error = HubError::new(
-                HubErrorCode::Ambiguous,
+                ErrorCode::Ambiguous,
                 format!("{} offers {} skills", index.url, several.len()),
             )
             .hint(format!("name one of them after `#`: {}", names().join(", ")));

@@ -7,12 +7,12 @@ use serde_json::Value;
 use sinew_catalog::Config;
 use sinew_exec::install::NameResolution;
 use sinew_guard::scan::Scanner;
-use sinew_settings::Environment;
+use sinew_settings::{Environment, ErrorCode};
 use url::Url;
 
 use crate::cache::HubCache;
 use crate::credentials::RegistryCredentials;
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{AccessToken, HttpClient, HttpOptions, HttpRequest, NetworkAccess, RequestLimits};
 use crate::publisher::RegistryPublisher;
 use crate::registry::RegistryClient;
@@ -96,7 +96,7 @@ impl Hub {
             (false, None) => {
                 let message = format!("there is no registry `{name}`");
                 let names = self.registry_names().join(", ");
-                return Err(HubError::new(HubErrorCode::BadReference, message)
+                return Err(HubError::new(ErrorCode::BadReference, message)
                     .hint(format!("registries: {names}; add one as hub.registries.{name}")));
             }
         };
@@ -112,7 +112,7 @@ impl Hub {
             }
         }
         let message = format!("it came from {address}, which is not configured here");
-        Err(HubError::new(HubErrorCode::NotFound, message)
+        Err(HubError::new(ErrorCode::NotFound, message)
             .hint("add it under hub.registries, or use --registry"))
     }
 
@@ -139,7 +139,7 @@ impl Hub {
             Some(token) => token,
             None => RegistryCredentials::new(&self.env).find(&base, true)?.ok_or_else(|| {
                 HubError::new(
-                    HubErrorCode::Auth,
+                    ErrorCode::Auth,
                     format!("no token is stored for {}", display_address(&base)),
                 )
                 .hint("log in: sinew registry login")

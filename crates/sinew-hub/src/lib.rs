@@ -40,7 +40,7 @@ pub mod version_archive;
 pub mod wire;
 mod workdir;
 
-pub use error::{HubError, HubErrorCode};
+pub use error::HubError;
 pub use fetch::{FolderLookup, GitHubSkill};
 pub use hub::Hub;
 pub use manage::UninstalledSkill;

@@ -1,8 +1,9 @@
 //! Managing installed skills: uninstall, pin, keep for good.
 
 use serde::Serialize;
+use sinew_settings::ErrorCode;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::install::journal::{self, InstallJournal};
 use crate::install::pinned_error;
@@ -29,10 +30,7 @@ impl Hub {
         let mut lock = workdir.lock(&self.env)?;
         let key = lock.find(wanted)?.to_owned();
         let Some(entry) = lock.skills.remove(&key) else {
-            return Err(HubError::new(
-                HubErrorCode::NotFound,
-                format!("`{wanted}` is not installed"),
-            ));
+            return Err(HubError::new(ErrorCode::NotFound, format!("`{wanted}` is not installed")));
         };
         if entry.pinned {
             return Err(pinned_error(&key, &entry));
@@ -45,7 +43,7 @@ impl Hub {
         )?;
         let moved = match std::fs::symlink_metadata(&target).is_ok() {
             true => {
-                let failed = |error: std::io::Error| HubError::file("remove", &target, &error);
+                let failed = |error: std::io::Error| HubError::file("remove", &target, error);
                 if let Some(folder) = trash.parent() {
                     std::fs::create_dir_all(folder).map_err(failed)?;
                 }
@@ -57,7 +55,7 @@ impl Hub {
         if let Err(error) = lock.write(&workdir.lock_path()) {
             if moved {
                 std::fs::rename(&trash, &target)
-                    .map_err(|error| HubError::file("put back", &target, &error))?;
+                    .map_err(|error| HubError::file("put back", &target, error))?;
             }
             journal::end(&entered)?;
             return Err(error);

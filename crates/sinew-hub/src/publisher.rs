@@ -2,9 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use sinew_settings::ErrorCode;
 use url::Url;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{
     AccessToken, HttpClient, HttpRequest, HttpResponse, HttpWrite, HttpWriteMethod, origin,
 };
@@ -201,7 +202,7 @@ impl<'a> RegistryPublisher<'a> {
             "{} sent an answer that does not follow its protocol: {problem}",
             origin(&self.base)
         );
-        HubError::new(HubErrorCode::Network, text)
+        HubError::new(ErrorCode::Network, text)
     }
 
     fn checked(&self, answer: HttpResponse) -> Result<HttpResponse, HubError> {
@@ -211,23 +212,21 @@ impl<'a> RegistryPublisher<'a> {
         let message = format!("{}: {}", origin(&answer.url), answer.server_message());
         Err(match answer.status {
             400 if answer.server_message().starts_with("Blocked") => {
-                HubError::new(HubErrorCode::BlockedGuard, message)
+                HubError::new(ErrorCode::BlockedGuard, message)
                     .hint("`sinew scan <folder>` shows each finding and what to do about it")
             }
-            400 => HubError::new(HubErrorCode::BadRequest, message),
+            400 => HubError::new(ErrorCode::BadRequest, message),
             401 => HubError::new(
-                HubErrorCode::Auth,
+                ErrorCode::Auth,
                 format!("{} requires a valid token", origin(&answer.url)),
             )
             .hint("log in: sinew registry login"),
-            403 => HubError::new(HubErrorCode::Unavailable, message),
-            404 => HubError::new(HubErrorCode::NotFound, message),
-            409 => {
-                HubError::new(HubErrorCode::Ambiguous, message).hint("name the owner: @owner/slug")
-            }
-            413 => HubError::new(HubErrorCode::TooLarge, message),
-            429 => HubError::new(HubErrorCode::RateLimited, message).hint("try again in a minute"),
-            _ => HubError::new(HubErrorCode::Network, message).hint("try again later"),
+            403 => HubError::new(ErrorCode::Unavailable, message),
+            404 => HubError::new(ErrorCode::NotFound, message),
+            409 => HubError::new(ErrorCode::Ambiguous, message).hint("name the owner: @owner/slug"),
+            413 => HubError::new(ErrorCode::TooLarge, message),
+            429 => HubError::new(ErrorCode::RateLimited, message).hint("try again in a minute"),
+            _ => HubError::new(ErrorCode::Network, message).hint("try again later"),
         })
     }
 }

@@ -10,9 +10,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sinew_guard::Untrusted;
 use sinew_guard::archive::ArchiveLimits;
+use sinew_settings::ErrorCode;
 use url::Url;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{
     AccessToken, DownloadProgress, HttpClient, HttpRequest, HttpResponse, RequestPurpose, origin,
 };
@@ -307,7 +308,7 @@ impl RegistryClient {
     fn strange(&self, problem: &str) -> HubError {
         let problem = Untrusted::new(problem).for_terminal();
         HubError::new(
-            HubErrorCode::Network,
+            ErrorCode::Network,
             format!("{} sent an answer that does not follow its protocol: {problem}", self.name),
         )
     }
@@ -321,24 +322,24 @@ impl RegistryClient {
         let reason = if text.is_empty() { format!("status {}", answer.status) } else { text };
         let message = format!("{}: {reason}", self.name);
         Err(match answer.status {
-            400 => HubError::new(HubErrorCode::BadRequest, message),
+            400 => HubError::new(ErrorCode::BadRequest, message),
             401 => HubError::new(
-                HubErrorCode::Auth,
+                ErrorCode::Auth,
                 format!("{} requires a valid token", origin(&answer.url)),
             )
             .hint("log in: sinew registry login"),
             403 if reason.starts_with("Blocked:") => {
-                HubError::new(HubErrorCode::BlockedUpstream, message)
+                HubError::new(ErrorCode::BlockedUpstream, message)
             }
-            403 => HubError::new(HubErrorCode::Unavailable, message),
-            404 => HubError::new(HubErrorCode::NotFound, message)
+            403 => HubError::new(ErrorCode::Unavailable, message),
+            404 => HubError::new(ErrorCode::NotFound, message)
                 .hint("`sinew search` lists available skills"),
             409 => ambiguous(&answer, message),
-            410 => HubError::new(HubErrorCode::Gone, message),
-            413 => HubError::new(HubErrorCode::TooLarge, message),
-            415 => HubError::new(HubErrorCode::Unsupported, message),
-            423 => HubError::new(HubErrorCode::PendingScan, message),
-            _ => HubError::new(HubErrorCode::Network, message).hint("try again later"),
+            410 => HubError::new(ErrorCode::Gone, message),
+            413 => HubError::new(ErrorCode::TooLarge, message),
+            415 => HubError::new(ErrorCode::Unsupported, message),
+            423 => HubError::new(ErrorCode::PendingScan, message),
+            _ => HubError::new(ErrorCode::Network, message).hint("try again later"),
         })
     }
 }
@@ -360,7 +361,7 @@ fn ambiguous(answer: &HttpResponse, message: String) -> HubError {
         true => message,
         false => "several owners have a skill of that name".to_owned(),
     };
-    let mut error = HubError::new(HubErrorCode::Ambiguous, message);
+    let mut error = HubError::new(ErrorCode::Ambiguous, message);
     if !matches.is_empty() {
         error = error.hint(format!("name one of them: {}", matches.join(", ")));
     }
@@ -374,16 +375,16 @@ fn refused(reason: &str, message: Option<&str>) -> HubError {
     let text: String = text.chars().take(500).collect();
     match reason {
         "github_upstream_removed" | "github_upstream_missing" => {
-            HubError::new(HubErrorCode::Gone, text)
+            HubError::new(ErrorCode::Gone, text)
                 .hint("`sinew uninstall --gone` offers to remove skills that the registry removed")
         }
         "github_upstream_unknown" => {
-            HubError::new(HubErrorCode::PendingScan, text).hint("try again later")
+            HubError::new(ErrorCode::PendingScan, text).hint("try again later")
         }
-        "github_verification_pending" => HubError::new(HubErrorCode::PendingScan, text)
+        "github_verification_pending" => HubError::new(ErrorCode::PendingScan, text)
             .hint("wait for the scan, or add --accept-pending"),
-        "github_scan_failed" => HubError::new(HubErrorCode::BlockedUpstream, text),
-        _ => HubError::new(HubErrorCode::NotFound, text),
+        "github_scan_failed" => HubError::new(ErrorCode::BlockedUpstream, text),
+        _ => HubError::new(ErrorCode::NotFound, text),
     }
 }
 

@@ -1,8 +1,9 @@
 //! A skill that is not installed: what its source says about it. Nothing is installed or run.
 
 use serde::Serialize;
+use sinew_settings::ErrorCode;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::lock::SourceRecord;
 use crate::reference::{RequestedVersion, SkillReference};
@@ -122,7 +123,7 @@ impl Hub {
             files.iter().map(|file| (file.path.clone(), file.bytes.len() as u64)).collect();
         if let Some(path) = &want.file {
             let file = fetched.tree.get(path).ok_or_else(|| {
-                HubError::new(HubErrorCode::NotFound, format!("there is no file {path:?}"))
+                HubError::new(ErrorCode::NotFound, format!("there is no file {path:?}"))
             })?;
             about.text = Some(text(path, file.bytes.clone())?);
         }
@@ -131,7 +132,6 @@ impl Hub {
 }
 
 fn text(path: &str, bytes: Vec<u8>) -> Result<String, HubError> {
-    String::from_utf8(bytes).map_err(|_| {
-        HubError::new(HubErrorCode::Unsupported, format!("{path:?} is not a text file"))
-    })
+    String::from_utf8(bytes)
+        .map_err(|_| HubError::new(ErrorCode::Unsupported, format!("{path:?} is not a text file")))
 }

@@ -1,8 +1,9 @@
 //! From a reference to exactly one version or commit, and what its source says about it.
 
 use semver::{Version, VersionReq};
+use sinew_settings::ErrorCode;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::lock::{SourceKind, SourceRecord};
 use crate::net::NetworkAccess;
@@ -128,7 +129,7 @@ impl Hub {
         let detail = registry.detail(skill)?;
         // Names in an answer become folders and paths, so they must match the grammar as well.
         let strange =
-            |what| HubError::new(HubErrorCode::Network, format!("{}: {what}", registry.name));
+            |what| HubError::new(ErrorCode::Network, format!("{}: {what}", registry.name));
         let owner = detail.owner.as_ref().and_then(|owner| owner.handle.as_deref());
         let owner = match (owner, &wanted.owner) {
             (Some(owner), _) => Some(parse_handle(owner).map_err(strange)?),
@@ -150,10 +151,7 @@ impl Hub {
                 // It has no version of its own; the registry knows where it is on GitHub.
                 let answer = registry.install(named, force)?;
                 let source = answer.github.filter(|_| answer.ok).ok_or_else(|| {
-                    HubError::new(
-                        HubErrorCode::NotFound,
-                        format!("{slug} has no version to install"),
-                    )
+                    HubError::new(ErrorCode::NotFound, format!("{slug} has no version to install"))
                 })?;
                 let mut resolved = self.resolve_vouched(&source, requested)?;
                 resolved.source.registry = Some(registry.address());
@@ -261,7 +259,7 @@ impl Hub {
         wanted: &RequestedVersion,
     ) -> Result<Option<String>, HubError> {
         let none = |what: &str| {
-            HubError::new(HubErrorCode::NotFound, format!("{} has no version {what}", skill.slug))
+            HubError::new(ErrorCode::NotFound, format!("{} has no version {what}", skill.slug))
                 .hint(format!("sinew info {} --versions", skill.slug))
         };
         match wanted {
@@ -292,7 +290,7 @@ impl Hub {
     ) -> Result<ResolvedVersion, HubError> {
         let source = entry.source.clone();
         let missing =
-            |what: &str| HubError::new(HubErrorCode::Lock, format!("the lock names no {what}"));
+            |what: &str| HubError::new(ErrorCode::Lock, format!("the lock names no {what}"));
         let from = match source.kind {
             SourceKind::Clawhub | SourceKind::Registry => FetchPlan::Registry {
                 registry: self
@@ -348,7 +346,7 @@ pub fn vouched_folder(source: &GitHubSourceWire) -> Result<(GitHubRef, String), 
     if !usable {
         let message = format!("the registry names no usable hash for {}", source.repo);
         return Err(HubError::new(
-            HubErrorCode::IntegrityMismatch,
+            ErrorCode::IntegrityMismatch,
             sinew_guard::Untrusted::new(&message).for_terminal(),
         ));
     }
@@ -359,7 +357,7 @@ pub fn vouched_folder(source: &GitHubSourceWire) -> Result<(GitHubRef, String), 
     };
     match SkillReference::parse(&text, ShorthandMeaning::GitHub)? {
         SkillReference::GitHub(at) => Ok((at, hash.to_ascii_lowercase())),
-        _ => Err(HubError::new(HubErrorCode::Network, "the registry names no folder on GitHub")),
+        _ => Err(HubError::new(ErrorCode::Network, "the registry names no folder on GitHub")),
     }
 }
 

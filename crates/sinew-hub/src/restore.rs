@@ -1,8 +1,9 @@
 //! Restoring from a lock: exactly what it names, or nothing.
 
 use serde::Serialize;
+use sinew_settings::ErrorCode;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::install::{InstallApprover, PreparedInstall, ReviewOccasion, SkillInstallRequest};
 use crate::lock::{
@@ -54,7 +55,7 @@ impl Hub {
             let entry = lock.skills[&skill.key].clone();
             if strictness == RestoreStrictness::Frozen && entry.approval.is_none() {
                 let message = format!("{}: the lock's entry was never approved", skill.key);
-                return Err(HubError::new(HubErrorCode::NeedsApproval, message));
+                return Err(HubError::new(ErrorCode::NeedsApproval, message));
             }
             if skill.status == TreeStatus::Ok {
                 let digest = entry.tree_sha256.clone();
@@ -63,7 +64,7 @@ impl Hub {
             }
             if skill.status != TreeStatus::Missing || !skill.missing.is_empty() {
                 let message = format!("{} has local changes", skill.key);
-                return Err(HubError::new(HubErrorCode::LocalChanges, message)
+                return Err(HubError::new(ErrorCode::LocalChanges, message)
                     .hint("move the folder away, then restore again"));
             }
             let resolved = self.resolve_locked(&entry)?;
@@ -86,7 +87,7 @@ impl Hub {
                     "{}: its source gives {}, but the lock names {}",
                     skill.key, prepared.proposal.digest, entry.tree_sha256
                 );
-                return Err(HubError::new(HubErrorCode::IntegrityMismatch, message)
+                return Err(HubError::new(ErrorCode::IntegrityMismatch, message)
                     .hint("nothing was changed"));
             }
             waiting.push((prepared, entry));

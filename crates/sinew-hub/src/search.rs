@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sinew_settings::ErrorCode;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::net::NetworkAccess;
 use crate::reference::{RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference};
@@ -298,7 +299,7 @@ impl Hub {
     ) -> Result<RegistryHits, HubError> {
         let Some(index) = self.cache.document::<CachedCandidates>(INDEX) else {
             return Err(HubError::new(
-                HubErrorCode::Offline,
+                ErrorCode::Offline,
                 "sinew is offline, and there are no earlier searches to answer from",
             )
             .hint("search once while online"));

@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 
 use sinew_catalog::Config;
-use sinew_settings::Environment;
+use sinew_settings::{Environment, ErrorCode};
 use url::Url;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{AccessToken, NetworkAccess, host_and_port, origin};
 use crate::reference::is_registry_name;
 
@@ -228,5 +228,5 @@ fn is_yes(value: &str) -> bool {
 }
 
 fn bad(what: &str, problem: &str) -> HubError {
-    HubError::new(HubErrorCode::BadReference, format!("{what} is not a valid address: {problem}"))
+    HubError::new(ErrorCode::BadReference, format!("{what} is not a valid address: {problem}"))
 }

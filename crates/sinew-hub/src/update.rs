@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use semver::Version;
 use serde::Serialize;
+use sinew_settings::ErrorCode;
 
 use crate::digest::{META_FILE, tree_sha256};
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::install::{
     ExistingSkill, InstallApprover, InstallRisk, ReviewOccasion, RuleAcceptance,
@@ -114,7 +115,7 @@ impl Hub {
         let untouched = tree_sha256(&local.records()) == entry.tree_sha256;
         if !untouched && !how.overwrite && !self.is_known(&entry, &local)? {
             let message = format!("{key} has local changes");
-            return Err(HubError::new(HubErrorCode::LocalChanges, message)
+            return Err(HubError::new(ErrorCode::LocalChanges, message)
                 .hint(format!("sinew verify {key}"))
                 .hint("--overwrite replaces them and keeps a copy"));
         }
@@ -189,9 +190,9 @@ impl Hub {
     }
 
     fn gone(&self, error: HubError) -> HubError {
-        match error.word {
-            HubErrorCode::NotFound | HubErrorCode::Gone => {
-                let mut gone = HubError::new(HubErrorCode::Gone, error.message);
+        match error.code {
+            ErrorCode::NotFound | ErrorCode::Gone => {
+                let mut gone = HubError::new(ErrorCode::Gone, error.message);
                 gone.hints = error.hints;
                 gone.hint("it stays as it is; `sinew uninstall --gone` offers to remove it")
             }
@@ -292,7 +293,7 @@ impl Hub {
                 let which = sinew_guard::Untrusted::new(which).for_terminal();
                 let message =
                     format!("{key}@{} has changed on its registry: {which}", entry.version);
-                Err(HubError::new(HubErrorCode::IntegrityMismatch, message).hint(
+                Err(HubError::new(ErrorCode::IntegrityMismatch, message).hint(
                     "a published version never changes: this may be a hijack; nothing was changed",
                 ))
             }

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
+use sinew_settings::ErrorCode;
 
 use crate::digest::{FileRecord, tree_sha256};
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::lock::{ClawhubLock, LockEntry, LockFile, SkillRetention, UpstreamRecord};
 use crate::registry::VerdictRequest;
@@ -381,6 +382,6 @@ pub fn hold_reason(
 
 /// The error for a skill whose folder is missing.
 pub(crate) fn missing_folder_error(key: &str) -> HubError {
-    HubError::new(HubErrorCode::NotFound, format!("the folder of {key} is gone"))
+    HubError::new(ErrorCode::NotFound, format!("the folder of {key} is gone"))
         .hint(format!("`sinew restore` reinstalls it; `sinew uninstall {key}` removes its entry"))
 }

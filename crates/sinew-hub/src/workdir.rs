@@ -5,9 +5,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sinew_guard::atomic;
-use sinew_settings::Environment;
+use sinew_settings::{Environment, ErrorCode};
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::install::journal;
 use crate::lock::LockFile;
 
@@ -71,14 +71,14 @@ impl Workdir {
         match atomic::FileLock::try_acquire(&path) {
             Ok(Some(held)) => journal::repair(&WorkdirGuard { workdir: self, _held: held }, env),
             Ok(None) => Ok(()),
-            Err(error) => Err(HubError::file("lock", &path, &error)),
+            Err(error) => Err(HubError::file("lock", &path, error)),
         }
     }
 
     /// Locks the workdir for changes. An interrupted operation is finished or undone first.
     pub fn acquire(&self, env: &Environment) -> Result<WorkdirGuard<'_>, HubError> {
         let path = self.state.join("hub.lock");
-        let failed = |error: std::io::Error| HubError::file("lock", &path, &error);
+        let failed = |error: std::io::Error| HubError::file("lock", &path, error);
         let started = Instant::now();
         let pid = self.state.join("hub.pid");
         let held = loop {
@@ -92,9 +92,7 @@ impl Workdir {
                     holder.trim(),
                     self.skills.display()
                 );
-                return Err(
-                    HubError::new(HubErrorCode::Lock, message).hint("wait for it, or stop it")
-                );
+                return Err(HubError::new(ErrorCode::Lock, message).hint("wait for it, or stop it"));
             }
             thread::sleep(ASK_AGAIN);
         };

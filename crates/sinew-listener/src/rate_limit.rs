@@ -14,6 +14,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::json;
+use sinew_settings::ErrorCode;
 
 use crate::origin_check::PeerAddress;
 
@@ -114,13 +115,14 @@ pub(crate) async fn limit_rate(
         return next.run(request).await;
     }
     // A problem as the HTTP API describes one (RFC 9457).
+    let code = ErrorCode::TooManyRequests;
     let status = StatusCode::TOO_MANY_REQUESTS;
     let problem = json!({
         "type": "about:blank",
         "title": status.canonical_reason(),
         "status": status.as_u16(),
         "detail": format!("more than {} requests in a second", limit.per_second),
-        "code": "too-many-requests",
+        "code": code,
         "hint": "wait a second; serve.ratePerSecond sets how many may come",
     });
     let mut response = (status, problem.to_string()).into_response();

@@ -16,7 +16,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use sha2::{Digest as _, Sha256};
 use sinew_engine::EngineError;
 use sinew_listener::{MAX_BODY, ServerPart};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -100,11 +100,8 @@ pub fn part(host: &Arc<McpHost>, access: McpAccess) -> ServerPart {
 pub(super) fn runtime() -> Result<Runtime, EngineError> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(
         |error| {
-            EngineError::new(
-                ErrorKind::Environment,
-                "no-runtime",
-                format!("cannot start threads: {error}"),
-            )
+            EngineError::new(ErrorCode::NoRuntime, format!("cannot start threads: {error}"))
+                .caused_by(error)
         },
     )
 }

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sinew_engine::EngineError;
 use sinew_engine::approval::{Approval, CandidateVerdict, ConsentAct};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::caller::McpCaller;
 use super::tool_answer::{McpToolAnswer, one_line};
@@ -154,11 +154,7 @@ impl QuestionSeal {
     pub(super) fn new() -> Result<Self, EngineError> {
         let mut key = [0; 32];
         getrandom::fill(&mut key).map_err(|error| {
-            EngineError::new(
-                ErrorKind::Environment,
-                "no-entropy",
-                format!("no random numbers: {error}"),
-            )
+            EngineError::new(ErrorCode::NoEntropy, format!("no random numbers: {error}"))
         })?;
         Ok(Self(RequestStateCodec::new_unchecked(key)))
     }

@@ -6,7 +6,7 @@ use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
 use rmcp::transport::stdio_pipes;
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::host::McpHost;
 use super::server::McpServer;
@@ -26,11 +26,8 @@ pub fn serve_stdio(host: &Arc<McpHost>) -> Result<(), EngineError> {
     // Blocking work of a client that is gone has nobody to answer to.
     runtime.shutdown_background();
     served.map_err(|error| {
-        EngineError::new(
-            ErrorKind::Environment,
-            "mcp-failed",
-            format!("the conversation broke off: {error}"),
+        EngineError::new(ErrorCode::McpFailed, format!("the conversation broke off: {error}")).hint(
+            "an MCP client begins with `initialize` or with a request that carries its metadata",
         )
-        .hint("an MCP client begins with `initialize` or with a request that carries its metadata")
     })
 }

@@ -17,7 +17,8 @@ use sinew_hub::digest::{META_FILE, tree_sha256};
 use sinew_hub::reference::{GitHubRef, ShorthandMeaning, SkillReference};
 use sinew_hub::source::github::{is_commit, page_url};
 use sinew_hub::tree::SkillTree;
-use sinew_hub::{FolderLookup, GitHubSkill, HubError, HubErrorCode};
+use sinew_hub::{FolderLookup, GitHubSkill, HubError};
+use sinew_settings::ErrorCode;
 
 use super::caller::RegistryCaller;
 use super::download::archive_of;
@@ -335,7 +336,7 @@ impl GitHubFolder {
 }
 
 fn is_gone(error: &HubError) -> bool {
-    matches!(error.word, HubErrorCode::NotFound | HubErrorCode::Gone)
+    matches!(error.code, ErrorCode::NotFound | ErrorCode::Gone)
 }
 
 fn github_refusal(error: HubError) -> RegistryRefusal {

@@ -20,8 +20,8 @@ use sinew_hub::registry::{QualifiedSlug, RegistryClient, RegistryDownload};
 use sinew_hub::settings::parse_address;
 use sinew_hub::source::github::GitHubClient;
 use sinew_hub::wire::GitHubSourceWire;
-use sinew_hub::{FolderLookup, HubError, HubErrorCode, vouched_folder};
-use sinew_settings::Environment;
+use sinew_hub::{FolderLookup, HubError, vouched_folder};
+use sinew_settings::{Environment, ErrorCode};
 
 use super::caller::RegistryCaller;
 use super::github::GitHubImport;
@@ -327,8 +327,8 @@ impl TeamRegistry {
             }
             Err(error)
                 if matches!(
-                    error.word,
-                    HubErrorCode::NotFound | HubErrorCode::Gone | HubErrorCode::BlockedUpstream
+                    error.code,
+                    ErrorCode::NotFound | ErrorCode::Gone | ErrorCode::BlockedUpstream
                 ) =>
             {
                 self.hide(&skill.slug, &skill.owner, "upstream took it back")
@@ -412,8 +412,8 @@ pub(super) fn by_mirror(skill: &SkillDoc) -> RegistryAuditEntry {
 }
 
 fn upstream_refusal(error: HubError) -> RegistryRefusal {
-    match error.word {
-        HubErrorCode::NotFound | HubErrorCode::Gone => RegistryRefusal::skill_not_found(),
+    match error.code {
+        ErrorCode::NotFound | ErrorCode::Gone => RegistryRefusal::skill_not_found(),
         _ => RegistryRefusal::unavailable(error.message),
     }
 }

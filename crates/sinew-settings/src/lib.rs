@@ -2,7 +2,7 @@
 //!
 //! An [`Environment`] is the machine as the caller sees it, with its folders, variables and
 //! [`Clock`]. An [`Actor`] says who acts. A [`Reason`] says why something was left out, shortened,
-//! repaired or overridden; an [`ErrorKind`] says what kind of trouble an error is.
+//! repaired or overridden; an [`ErrorCode`] names an error and its [`ErrorKind`].
 //!
 //! ```
 //! use sinew_settings::{Actor, Environment, FixedClock};
@@ -25,6 +25,7 @@
 
 mod actor;
 mod environment;
+mod error_code;
 mod error_kind;
 mod nearest;
 #[cfg(feature = "process")]
@@ -35,6 +36,7 @@ pub use actor::Actor;
 pub use environment::{
     Clock, Environment, FixedClock, FolderRelocation, path_text, platform_alias, platform_name,
 };
+pub use error_code::{ErrorCode, UnknownErrorCode};
 pub use error_kind::ErrorKind;
 pub use nearest::{index_name, nearest};
 pub use reason::{Reason, ReasonCode, ReasonSeverity, ReasonStage};

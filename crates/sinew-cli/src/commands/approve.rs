@@ -6,7 +6,7 @@ use sinew_engine::approval::{
     ConsentAct, ConsentScope,
 };
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::keys;
@@ -59,8 +59,7 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
     let approval = engine.approvals().get(id)?;
     if !out.at_terminal() {
         return Err(EngineError::new(
-            ErrorKind::Refused,
-            "needs-a-terminal",
+            ErrorCode::NeedsATerminal,
             format!("whoever decides about {} must sit at a terminal", approval.id),
         )
         .hint(format!("`sinew approve {}`, typed by a person", approval.id))

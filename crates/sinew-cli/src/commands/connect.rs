@@ -8,7 +8,7 @@ use sinew_engine::connect::{
     FileChangeStatus,
 };
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -105,7 +105,7 @@ fn ask(file: &Path, out: &Printer) -> Result<(), EngineError> {
         return Ok(());
     }
     let refused = |what: &str| {
-        EngineError::new(ErrorKind::Refused, "needs-approval", format!("{} {what}", file.display()))
+        EngineError::new(ErrorCode::NeedsApproval, format!("{} {what}", file.display()))
             .hint("look at the change with --dry-run, then repeat it with --yes")
     };
     if !out.can_ask() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sinew_engine::hook::{self, EarlyHookConfig, HookEvent, HookReply, MAX_EVENT};
 use sinew_engine::{Engine, EngineError, EngineOptions};
-use sinew_settings::{Environment, ErrorKind};
+use sinew_settings::{Environment, ErrorCode};
 
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
@@ -100,7 +100,7 @@ fn work(
     let EarlyHookConfig { deadline, is_live } = hook::early_config(&env, &options);
     // Where nobody listens any more, it is too late anyway; so also below.
     let _ = tell.send(HookWorkerMessage::Deadline(deadline));
-    let unread = |what: &str| EngineError::new(ErrorKind::Usage, "unreadable-event", what);
+    let unread = |what: &str| EngineError::new(ErrorCode::UnreadableEvent, what);
     let bytes = environment::event_input().map_err(|error| unread(&error.to_string()))?;
     if bytes.len() as u64 > MAX_EVENT {
         return Err(unread("the event is too large"));

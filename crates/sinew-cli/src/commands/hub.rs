@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use sinew_engine::hub::{
-    ApprovalMethod, Hub, HubError, HubErrorCode, HubOverrides, HubRecord, InstallApprover,
-    InstallConcern, InstallDecision, InstallReview, InstallTarget, ReviewOccasion,
+    ApprovalMethod, Hub, HubError, HubOverrides, HubRecord, InstallApprover, InstallConcern,
+    InstallDecision, InstallReview, InstallTarget, ReviewOccasion,
 };
 use sinew_engine::{Engine, EngineError};
 use sinew_guard::scan::{FindingSeverity, Verdict};
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode, ErrorKind};
 
 use super::approve::terminal_person;
 use crate::exit::{CommandResult, Exit};
@@ -296,20 +296,14 @@ pub(crate) fn require_yes(question: &str, yes: bool, out: &mut Printer) -> Resul
         return Ok(());
     }
     if !out.can_ask() {
-        let word = HubErrorCode::NeedsApproval.as_str();
         return Err(EngineError::new(
-            ErrorKind::Refused,
-            word,
+            ErrorCode::NeedsApproval,
             format!("{question} Nobody is here to say so"),
         )
         .hint("run it in a terminal, or with --yes"));
     }
     match inquire::Confirm::new(question).with_default(false).prompt() {
         Ok(true) => Ok(()),
-        _ => Err(EngineError::new(
-            ErrorKind::Refused,
-            HubErrorCode::Rejected.as_str(),
-            "somebody said no",
-        )),
+        _ => Err(EngineError::new(ErrorCode::Rejected, "somebody said no")),
     }
 }

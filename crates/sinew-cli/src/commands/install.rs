@@ -5,7 +5,7 @@ use sinew_engine::hub::{
     InstallReview, InstallRisk, RequestedVersion, RuleAcceptance, ShorthandMeaning,
     SkillInstallRequest, SkillReference, Workdir, parse_requested_version,
 };
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::approve::terminal_person;
 use super::hub::{
@@ -131,7 +131,7 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
         "github" => ShorthandMeaning::GitHub,
         other => {
             let message = format!("--source is github or clawhub, not `{other}`");
-            return Err(EngineError::new(ErrorKind::Usage, "bad-source", message).into());
+            return Err(EngineError::new(ErrorCode::BadSource, message).into());
         }
     };
     let mut references = Vec::new();
@@ -142,7 +142,7 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
     }
     if args.name.is_some() && references.len() > 1 {
         let message = "--as names one folder, and there are several references";
-        return Err(EngineError::new(ErrorKind::Usage, "one-at-a-time", message).into());
+        return Err(EngineError::new(ErrorCode::OneAtATime, message).into());
     }
     if args.link {
         return link(args, &references, engine, out);
@@ -185,7 +185,7 @@ fn link(
     for (text, reference) in args.references.iter().zip(references) {
         let SkillReference::Local(path) = reference else {
             let message = format!("`{text}` is not on this machine");
-            return Err(EngineError::new(ErrorKind::Usage, "not-local", message)
+            return Err(EngineError::new(ErrorCode::NotLocal, message)
                 .hint("--link is for folders here: ./my-skill")
                 .into());
         };
@@ -249,7 +249,7 @@ fn with_version(
     version: Option<&str>,
 ) -> Result<SkillReference, EngineError> {
     let Some(version) = version else { return Ok(reference) };
-    let usage = |message: String| EngineError::new(ErrorKind::Usage, "bad-version", message);
+    let usage = |message: String| EngineError::new(ErrorCode::BadVersion, message);
     let wanted =
         parse_requested_version(version).map_err(|what| usage(format!("`{version}`: {what}")))?;
     match reference {

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use sinew_engine::{Engine, EngineError, LearnReport, LearnSource};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_traces::{MAX_FILE, TraceAgent};
 use sinew_workshop::{EventLevel, LearnResult, LearnStatus};
 
@@ -60,7 +60,7 @@ impl LearnArgs {
             None => {
                 let known: Vec<&str> = TraceAgent::ALL.iter().map(|(name, _)| *name).collect();
                 let told = format!("no transcripts of `{name}` are known");
-                Err(EngineError::new(ErrorKind::Usage, "unknown-agent", told)
+                Err(EngineError::new(ErrorCode::UnknownAgent, told)
                     .hint(format!("known: {}", known.join(", "))))
             }
         }
@@ -75,12 +75,8 @@ impl LearnArgs {
                 return Ok(LearnSource::Since(agent, engine.config().traces.max_age_days));
             };
             let days = since.trim_end_matches('d').parse().map_err(|_| {
-                EngineError::new(
-                    ErrorKind::Usage,
-                    "bad-days",
-                    format!("`{since}` is no number of days"),
-                )
-                .hint("write 7d for a week")
+                EngineError::new(ErrorCode::BadDays, format!("`{since}` is no number of days"))
+                    .hint("write 7d for a week")
             })?;
             return Ok(LearnSource::Since(agent, days));
         }
@@ -90,14 +86,14 @@ impl LearnArgs {
                 std::io::stdin()
                     .take(MAX_FILE + 1)
                     .read_to_end(&mut bytes)
-                    .map_err(|error| EngineError::file("read", Path::new("standard input"), &error))?;
+                    .map_err(|error| EngineError::file("read", Path::new("standard input"), error))?;
                 Ok(LearnSource::Bytes(bytes))
             }
             Some(path) => Ok(LearnSource::Path(path.to_owned())),
             None if engine.config().traces.sources.iter().any(|name| TraceAgent::from_name(name).is_some()) => {
                 Ok(LearnSource::Sources)
             }
-            None => Err(EngineError::new(ErrorKind::Usage, "no-transcript", "name a transcript").hint(
+            None => Err(EngineError::new(ErrorCode::NoTranscript, "name a transcript").hint(
                 "or let traces.sources of the configuration name agents whose sessions are looked through",
             )),
         }

@@ -2,7 +2,7 @@
 
 use sinew_engine::{Engine, EngineError};
 use sinew_listener::{PER_SECOND, ServeError};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use url::Url;
 
 /// The address by which others know this machine's server, where one is configured.
@@ -28,8 +28,7 @@ pub(crate) fn per_second_of(engine: &Engine) -> Result<Option<u32>, EngineError>
         Some(0) => Ok(None),
         Some(set) => Ok(Some(set)),
         None => Err(EngineError::new(
-            ErrorKind::Usage,
-            "bad-setting",
+            ErrorCode::BadSetting,
             "serve.ratePerSecond must be a whole number; 0 for any number",
         )),
     }
@@ -45,22 +44,21 @@ fn public_url(key: &str, text: &str) -> Result<Url, EngineError> {
     });
     url.ok_or_else(|| {
         let text = format!("serve.{key} is no origin: {text}");
-        EngineError::new(ErrorKind::Usage, "bad-public-url", text)
+        EngineError::new(ErrorCode::BadPublicUrl, text)
             .hint("write scheme and host alone, such as https://skills.example.org")
     })
 }
 
 /// What a server that cannot start or go on means to a person.
-pub(crate) fn serve_error(error: &ServeError) -> EngineError {
+pub(crate) fn serve_error(error: ServeError) -> EngineError {
     let message = error.to_string();
-    match error {
-        ServeError::Unguarded { .. } => EngineError::new(ErrorKind::Refused, "unguarded", message)
+    let told = match &error {
+        ServeError::Unguarded { .. } => EngineError::new(ErrorCode::Unguarded, message)
             .hint("make one with `sinew registry token create --role admin --name <you>`")
             .hint("or listen on 127.0.0.1"),
-        ServeError::Bind { .. } => {
-            EngineError::new(ErrorKind::Environment, "cannot-listen", message)
-                .hint("choose another address with --listen")
-        }
-        ServeError::Io(_) => EngineError::new(ErrorKind::Environment, "server-stopped", message),
-    }
+        ServeError::Bind { .. } => EngineError::new(ErrorCode::CannotListen, message)
+            .hint("choose another address with --listen"),
+        ServeError::Io(_) => EngineError::new(ErrorCode::ServerStopped, message),
+    };
+    told.caused_by(error)
 }

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &ManArgs, out: &mut Printer) -> CommandResult {
     for (name, text) in &pages {
         let path = folder.join(name);
         atomic::write(&path, text, FileAccess::Shared)
-            .map_err(|error| EngineError::file("write", &path, &error))?;
+            .map_err(|error| EngineError::file("write", &path, error))?;
     }
     let told = json!({"folder": folder, "pages": pages.len()});
     out.data(&told, |text| {

@@ -49,11 +49,11 @@ fn serve_http(engine: Engine, listen: SocketAddr, out: &mut Printer) -> Result<(
     let per_second = listening::per_second_of(&engine)?;
     let has_token = token.is_some();
     let options = ServerOptions { listen, public_url: public_url.clone(), has_token, per_second };
-    let server = HttpServer::bind(options).map_err(|error| listening::serve_error(&error))?;
+    let server = HttpServer::bind(options).map_err(listening::serve_error)?;
     let host = McpHost::new(LiveEngine::new(engine))?;
     host.watch();
     let server = server.mount(part(&host, McpAccess { token, public_url }));
     out.text(&format!("{}{PATH}\n", server.origin()))
-        .map_err(|error| EngineError::file("write to", "standard output".as_ref(), &error))?;
-    server.run().map_err(|error| listening::serve_error(&error))
+        .map_err(|error| EngineError::file("write to", "standard output".as_ref(), error))?;
+    server.run().map_err(listening::serve_error)
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sinew_engine::{Engine, EngineError, ScanAcceptance, ScannedTarget};
 use sinew_guard::scan::{FindingSeverity, Verdict, explain, to_sarif};
 use sinew_guard::scan_records::BINARIES;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -198,12 +198,7 @@ fn accept(
     out: &mut Printer,
 ) -> CommandResult {
     let [scanned] = scanned else {
-        return Err(EngineError::new(
-            ErrorKind::Usage,
-            "one-target",
-            "an acceptance is for one skill",
-        )
-        .into());
+        return Err(EngineError::new(ErrorCode::OneTarget, "an acceptance is for one skill").into());
     };
     let found = |rule: &&str| scanned.report.findings.iter().any(|finding| finding.rule == **rule);
     let rules: Vec<&str> = match &args.accept {
@@ -212,7 +207,7 @@ fn accept(
     };
     if rules.is_empty() {
         let message = "there is no program, library or bytecode in this skill to allow";
-        return Err(EngineError::new(ErrorKind::Refused, "not-accepted", message).into());
+        return Err(EngineError::new(ErrorCode::NotAccepted, message).into());
     }
     let actor = super::approve::current_actor(engine, out);
     for rule in rules {

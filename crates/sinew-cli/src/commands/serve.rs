@@ -7,7 +7,7 @@ use sinew_engine::{Engine, EngineError, LiveEngine};
 use sinew_listener::{HttpServer, ServerOptions, ServerPart};
 use sinew_mcp::{McpHost, RESERVED_COMMANDS, http};
 use sinew_registry::{ListenerReach, PREFIX, TeamRegistry};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_web::WebApp;
 use url::Url;
 
@@ -132,7 +132,7 @@ fn serve(
     let has_admin = match &registry {
         Some(registry) => {
             let now = engine.environment().clock.now_ms();
-            registry.tokens().has_admin(now).map_err(|e| registry_command::token_error(&e))?
+            registry.tokens().has_admin(now).map_err(registry_command::token_error)?
         }
         None => false,
     };
@@ -142,7 +142,7 @@ fn serve(
     let mcp = mcp(&host, engine, reach, public_url.clone())?;
     let per_second = per_second_of(engine)?;
     let options = ServerOptions { listen, public_url, has_token, per_second };
-    let mut server = HttpServer::bind(options).map_err(|error| serve_error(&error))?;
+    let mut server = HttpServer::bind(options).map_err(serve_error)?;
     server = server.mount(sinew_web::part(&app)).mount(mcp);
     let mut alone = None;
     let registry_at = match &registry {
@@ -154,7 +154,7 @@ fn serve(
             }
             Some(listen) => {
                 let own = listener(engine, listen, has_admin)?.mount(registry.part());
-                let running = own.start().map_err(|error| serve_error(&error))?;
+                let running = own.start().map_err(serve_error)?;
                 let origin = running.origin().to_owned();
                 alone = Some(running);
                 Some(origin)
@@ -187,7 +187,7 @@ fn serve(
         .map(Arc::clone)
         .map(|registry: Arc<TeamRegistry>| registry.start_upkeep());
     let keeping = keeping.transpose()?;
-    server.run().map_err(|error| serve_error(&error))?;
+    server.run().map_err(serve_error)?;
     drop((keeping, alone));
     Ok(Exit::Done)
 }
@@ -200,7 +200,7 @@ fn listener(
 ) -> Result<HttpServer, EngineError> {
     let public_url = origin_of(engine, "registryUrl")?;
     let options = ServerOptions { listen, public_url, has_token, per_second: None };
-    HttpServer::bind(options).map_err(|error| serve_error(&error))
+    HttpServer::bind(options).map_err(serve_error)
 }
 
 /// Who reaches an address that the world may know by another name.
@@ -238,11 +238,7 @@ fn shown(serving: &ServeAddresses<'_>) -> String {
 fn address(text: &str) -> Result<SocketAddr, EngineError> {
     let found = text.to_socket_addrs().ok().and_then(|mut all| all.next());
     found.ok_or_else(|| {
-        EngineError::new(
-            ErrorKind::Usage,
-            "bad-address",
-            format!("`{text}` is no address to listen on"),
-        )
-        .hint("write a host and a port, such as 127.0.0.1:7411")
+        EngineError::new(ErrorCode::BadAddress, format!("`{text}` is no address to listen on"))
+            .hint("write a host and a port, such as 127.0.0.1:7411")
     })
 }

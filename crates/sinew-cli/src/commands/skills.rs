@@ -5,7 +5,7 @@ use clap::Subcommand;
 use serde::Serialize;
 use sinew_catalog::{CatalogEntry, EntryState, Tier};
 use sinew_engine::{Engine, EngineError, ValidationTarget};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_skill::validate::RuleSet;
 
 use crate::exit::{CommandResult, Exit};
@@ -121,8 +121,7 @@ fn load(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
         ask(&loadable)?
     } else {
         return Err(EngineError::new(
-            ErrorKind::No,
-            "needs-terminal",
+            ErrorCode::NeedsTerminal,
             "there is no terminal to choose skills on",
         )
         .hint("`sinew skills load --all` copies them all")
@@ -151,11 +150,8 @@ fn ask<'a>(loadable: &[&'a CatalogEntry]) -> Result<Vec<&'a CatalogEntry>, Engin
         .collect();
     let chosen =
         inquire::MultiSelect::new("Which skills?", options).raw_prompt().map_err(|error| {
-            EngineError::new(
-                ErrorKind::Refused,
-                "not-chosen",
-                format!("nothing was chosen: {error}"),
-            )
+            EngineError::new(ErrorCode::NotChosen, format!("nothing was chosen: {error}"))
+                .caused_by(error)
         })?;
     Ok(chosen.into_iter().map(|choice| loadable[choice.index]).collect())
 }

@@ -1,7 +1,7 @@
 use sinew_engine::Engine;
 use sinew_engine::EngineError;
 use sinew_engine::hub::HubRecord;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::hub::{HubArgs, InstallTargetArgs, print_records, record, require_yes};
 use crate::exit::CommandResult;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
         wanted.extend(gone.map(|row| row.key));
         if wanted.is_empty() {
             let message = "nothing that is installed is known to be gone";
-            return Err(EngineError::new(ErrorKind::No, "nothing-gone", message)
+            return Err(EngineError::new(ErrorCode::NothingGone, message)
                 .hint("`sinew verify --online` asks")
                 .into());
         }

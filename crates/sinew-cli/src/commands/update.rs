@@ -1,6 +1,6 @@
 use sinew_engine::hub::{HubRecord, UpdateRequest, UpdateStatus, parse_requested_version};
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::approve::terminal_person;
 use super::hub::{
@@ -52,7 +52,7 @@ pub(crate) struct UpdateArgs {
 pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = args.hub.open(engine)?;
     let workdir = engine.hub().workdir(args.place.place());
-    let usage = |what: &str| EngineError::new(ErrorKind::Usage, "bad-version", what.to_owned());
+    let usage = |what: &str| EngineError::new(ErrorCode::BadVersion, what.to_owned());
     let wanted =
         args.version.as_deref().map(|version| parse_requested_version(version).map_err(usage));
     let how = UpdateRequest {

@@ -8,6 +8,7 @@ mod commands;
 mod http;
 mod tables;
 
+use sinew_settings::ErrorCode;
 use std::path::PathBuf;
 use std::{env, fs};
 
@@ -78,4 +79,20 @@ fn the_reference_is_what_the_code_says() {
         "docs/reference is older than the code: {}\nwrite it anew with `SINEW_UPDATE=1 cargo nextest run -p sinew-cli reference`",
         old.join(", ")
     );
+}
+
+#[test]
+fn every_error_code_is_in_the_reference() {
+    let page = fs::read_to_string(repository("docs/reference/errors.md")).expect("the page");
+    // An error cannot be made without a code, so these are all that the program can emit.
+    for code in ErrorCode::ALL {
+        let row = format!(
+            "| `{code}` | {} | {} | {} |",
+            code.exit_code(),
+            code.http_status(),
+            cell(code.meaning())
+        );
+        let rows = page.lines().filter(|line| line.starts_with(&format!("| `{code}` |")));
+        assert_eq!(rows.collect::<Vec<_>>(), [row]);
+    }
 }

@@ -1,16 +1,12 @@
 //! What the tables of the code hold: keys, codes and rules.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
-use regex::Regex;
 use sinew_catalog::config::KEYS;
 use sinew_guard::scan::Scanner;
-use sinew_settings::ReasonCode;
+use sinew_settings::{ErrorCode, ErrorKind, ReasonCode};
 
-use super::{cell, repository};
+use super::cell;
 
 /// The keys of the configuration file.
 pub(super) fn configuration() -> String {
@@ -70,57 +66,28 @@ pub(super) fn rules() -> String {
     text
 }
 
-/// The codes of errors, as they stand where errors are made.
+/// The codes of errors, each with how the program ends and what the HTTP API answers.
 pub(super) fn errors() -> String {
-    let made = Regex::new(r#"ErrorKind::(No|Usage|Refused|Environment),\s*"([a-z0-9-]+)""#)
-        .expect("an expression");
-    let mut codes: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    each_source(&repository("crates"), &mut |source| {
-        for found in made.captures_iter(source) {
-            let kind = KINDS.iter().find(|(name, ..)| *name == &found[1]).expect("a known kind").0;
-            codes.entry(kind).or_default().insert(found[2].to_owned());
-        }
-    });
-    let mut text = "# Errors\n\nAn error has a kind, which decides the exit code, and a code that \
-                    never changes: with `--json` it is `error.code`, over HTTP the problem's \
-                    `code`.\n"
+    let mut text = "# Errors\n\nAn error has a code that never changes: with `--json` it is \
+                    `error.code`, over HTTP the problem's `code`, and for a single reference of an \
+                    install or an update its `reason`. Each code is of one kind, which decides the \
+                    exit code.\n\n| exit code | kind | what it means |\n|---|---|---|\n"
         .to_owned();
-    for (kind, exit, meaning) in KINDS {
-        let names = codes.get(kind).into_iter().flatten().map(|code| format!("`{code}`"));
-        let names = names.collect::<Vec<_>>().join(", ");
-        let _ = writeln!(text, "\n## Exit code {exit}: {meaning}\n\n{names}");
+    for kind in ErrorKind::ALL {
+        let name = format!("{kind:?}").to_lowercase();
+        let _ = writeln!(text, "| {} | `{name}` | {} |", kind.exit_code(), kind.meaning());
     }
-    let words = Regex::new(r#"Self::\w+ => "([a-z-]+)""#).expect("an expression");
-    let source = fs::read_to_string(repository("crates/sinew-hub/src/error.rs")).expect("a source");
-    let words: Vec<String> =
-        words.captures_iter(&source).map(|found| format!("`{}`", &found[1])).collect();
-    let _ = writeln!(
-        text,
-        "\n## Registries\n\nWhat can become of a search, an install or an update; each is of one of \
-         the kinds above.\n\n{}",
-        words.join(", ")
-    );
-    text
-}
-
-/// The kinds, their exit codes, and what they mean.
-const KINDS: &[(&str, u8, &str)] = &[
-    ("No", 1, "the answer is no"),
-    ("Usage", 2, "the request makes no sense as it stands"),
-    ("Refused", 3, "a policy or a person refused"),
-    ("Environment", 4, "the machine, a file or the network is in the way"),
-];
-
-/// Shows every source file of the program to somebody.
-fn each_source(folder: &Path, show: &mut impl FnMut(&str)) {
-    for entry in fs::read_dir(folder).expect("a folder of sources") {
-        let path = entry.expect("an entry").path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let skipped = ["tests", "benches", "data", "target", "reference", "sinew-testkit"];
-        if path.is_dir() && !skipped.contains(&name.as_str()) {
-            each_source(&path, show);
-        } else if name.ends_with(".rs") {
-            show(&fs::read_to_string(&path).expect("a source"));
+    let mut topic = "";
+    for code in ErrorCode::ALL {
+        if code.topic() != topic {
+            topic = code.topic();
+            let _ = write!(
+                text,
+                "\n## {topic}\n\n| code | exit code | HTTP status | what it means |\n|---|---|---|---|\n"
+            );
         }
+        let (exit, status) = (code.exit_code(), code.http_status());
+        let _ = writeln!(text, "| `{code}` | {exit} | {status} | {} |", cell(code.meaning()));
     }
+    text
 }

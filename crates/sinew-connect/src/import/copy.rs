@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sinew_catalog::SKILL_FILE;
 use sinew_guard::scan::{Scanner, SkillBundle, Verdict};
-use sinew_settings::{ErrorKind, path_text};
+use sinew_settings::{ErrorCode, path_text};
 use sinew_skill::names;
 
 use super::{
@@ -30,7 +30,7 @@ impl Connector<'_> {
             let linked = fs::create_dir_all(folder).and_then(|()| link(source, &target));
             match linked {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                other => other.map_err(|error| ConnectError::file("link", &target, &error))?,
+                other => other.map_err(|error| ConnectError::file("link", &target, error))?,
             }
         }
         Ok(())
@@ -48,11 +48,8 @@ impl Connector<'_> {
     /// A command becomes a folder before it is installed.
     fn install_command(&self, name: &str, bundle: &SkillBundle) -> Result<(), ConnectError> {
         let failed = |error: io::Error| {
-            ConnectError::new(
-                ErrorKind::Environment,
-                "not-copied",
-                format!("cannot copy {name}: {error}"),
-            )
+            ConnectError::new(ErrorCode::NotCopied, format!("cannot copy {name}: {error}"))
+                .caused_by(error)
         };
         let folder = tempfile::tempdir().map_err(failed)?;
         for file in bundle.files() {

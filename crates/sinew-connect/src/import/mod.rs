@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_guard::scan::Verdict;
-use sinew_settings::{ErrorKind, path_text};
+use sinew_settings::{ErrorCode, path_text};
 
 use crate::agents::{AGENTS, ConnectScope, ConnectableAgent};
 use crate::config_file::{AgentConfigFile, unreadable_error};
@@ -200,10 +200,10 @@ impl Connector<'_> {
     /// read already.
     pub fn link_folder(&self, folder: &Path) -> Result<bool, ConnectError> {
         let real =
-            fs::canonicalize(folder).map_err(|error| ConnectError::file("read", folder, &error))?;
+            fs::canonicalize(folder).map_err(|error| ConnectError::file("read", folder, error))?;
         if !real.is_dir() {
             let message = format!("{} is no folder", folder.display());
-            return Err(ConnectError::new(ErrorKind::Usage, "not-a-folder", message)
+            return Err(ConnectError::new(ErrorCode::NotAFolder, message)
                 .hint("an archive is copied: leave --link out"));
         }
         if is_read(&self.host.snapshot().catalog, &real) {

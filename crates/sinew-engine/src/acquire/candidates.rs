@@ -8,7 +8,7 @@ use sinew_cortex::acquire::{
 };
 use sinew_cortex::explain::PlanMode;
 use sinew_cortex::reflex::is_forbidden;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::candidate_summary::{self, CandidateSummary};
 use super::effects;
@@ -41,7 +41,7 @@ impl AcquireDriver<'_> {
             && placed.run.as_deref() != Some(run.id.as_str())
         {
             let message = "a skill of that name is installed already";
-            return Err(EngineError::new(ErrorKind::Refused, "exists", message));
+            return Err(EngineError::new(ErrorCode::Exists, message));
         }
         let reference = match offer.reference.is_empty() {
             true => self.remembered_reference(offer)?.unwrap_or_default(),
@@ -58,7 +58,7 @@ impl AcquireDriver<'_> {
         let side_effects = effects::tags(&fetched.capabilities, &fetched.skill_md);
         if run.read_only && side_effects.iter().any(|tag| is_forbidden(tag)) {
             let message = "it changes things, and the task only reads";
-            return Err(EngineError::new(ErrorKind::Refused, "not-read-only", message));
+            return Err(EngineError::new(ErrorCode::NotReadOnly, message));
         }
         let staged = StagedCandidate {
             version: fetched.version.clone(),
@@ -159,11 +159,7 @@ impl AcquireDriver<'_> {
         digest: &str,
     ) -> Result<PathBuf, EngineError> {
         let Some(offer) = run.current().filter(|offer| offer.slug == slug).cloned() else {
-            return Err(EngineError::new(
-                ErrorKind::No,
-                "not-now",
-                format!("{slug} is not the next one"),
-            ));
+            return Err(EngineError::new(ErrorCode::NotNow, format!("{slug} is not the next one")));
         };
         if let Some(placed) = self.market.installed(slug)?
             && placed.run.as_deref() == Some(run.id.as_str())
@@ -189,7 +185,7 @@ impl AcquireDriver<'_> {
         let placed = self.market.install(&wanted, &InstallOrder { digest, run: &run.id, by })?;
         if placed.digest != digest {
             let message = "the installed bytes are not those that were approved";
-            return Err(EngineError::new(ErrorKind::Refused, "integrity-mismatch", message));
+            return Err(EngineError::new(ErrorCode::IntegrityMismatch, message));
         }
         Ok(placed.folder)
     }

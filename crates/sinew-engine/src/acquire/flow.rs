@@ -9,7 +9,7 @@ use sinew_cortex::acquire::{
     AcquireStep, ChosenSkill, ConsentAnswer, ConsentChannel, ConsentReply, ConsentScope, UseReport,
 };
 use sinew_cortex::failure::FailureKind;
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 
 use super::host::{AcquireHost, AcquireProgress, PauseEnd, ReadySkill, UnattendedHost};
 use super::market::{FetchedCandidate, MarketListing, SkillMarket};
@@ -131,8 +131,7 @@ impl AcquireFlow<'_> {
                 self.drive(cortex, host).event(run, &AcquireEvent::TimeUp)
             }
             AcquireState::Notice { until } => Err(EngineError::new(
-                ErrorKind::Refused,
-                "not-yet",
+                ErrorCode::NotYet,
                 format!("the person may cancel until {until}"),
             )),
             _ => self.resume(run, host),
@@ -267,7 +266,7 @@ impl AcquireDriver<'_> {
                 (None, state) => {
                     let state = state.name();
                     let message = format!("the run {} stands still in {state}", run.id);
-                    return Err(EngineError::new(ErrorKind::Environment, "stands-still", message));
+                    return Err(EngineError::new(ErrorCode::RunStuck, message));
                 }
             }
         }

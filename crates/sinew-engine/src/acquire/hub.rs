@@ -9,7 +9,7 @@ use sinew_hub::lock::{ApprovalMethod, LockEntry, SkillRetention};
 use sinew_hub::reference::parse_slug;
 use sinew_hub::settings::DEFAULT_NAME;
 use sinew_hub::tree::records_of;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::market::{
     AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
@@ -17,9 +17,9 @@ use super::market::{
 };
 use crate::approval::{ApprovalContent, ApprovalFileDigest, ApprovalScan, CandidateVerdict};
 use crate::hub::{
-    Hub, HubErrorCode, HubOverrides, InstallApprover, InstallConcern, InstallDecision,
-    InstallReview, InstallTarget, NameMatching, PreparedInstall, RegistryCandidate, RegistryQuery,
-    SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir,
+    Hub, HubOverrides, InstallApprover, InstallConcern, InstallDecision, InstallReview,
+    InstallTarget, NameMatching, PreparedInstall, RegistryCandidate, RegistryQuery, SearchSources,
+    ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir,
 };
 use crate::{Engine, EngineError, HubHandle};
 
@@ -153,7 +153,7 @@ impl SkillMarket for HubMarket<'_> {
         };
         if prepared.proposal.digest != order.digest {
             let message = "its files are not those that were agreed to";
-            return Err(EngineError::new(ErrorKind::Refused, "integrity-mismatch", message));
+            return Err(EngineError::new(ErrorCode::IntegrityMismatch, message));
         }
         prepared.ask.run = Some(order.run.to_owned());
         let (by, method) = match order.by {
@@ -186,7 +186,7 @@ impl SkillMarket for HubMarket<'_> {
         let Some(key) = self.of_run(slug, run)? else { return Ok(false) };
         match self.hub.uninstall(&key, &self.workdir) {
             // Whoever pinned it meanwhile wants it to stay.
-            Err(error) if matches!(error.word, HubErrorCode::Pinned | HubErrorCode::NotFound) => {
+            Err(error) if matches!(error.code, ErrorCode::Pinned | ErrorCode::NotFound) => {
                 Ok(false)
             }
             done => Ok(done.map(|_| true)?),
@@ -215,8 +215,9 @@ impl InstallApprover for AbsentApprover {
 }
 
 fn parsed(text: &str) -> Result<SkillReference, EngineError> {
-    SkillReference::parse(text, ShorthandMeaning::GitHub)
-        .map_err(|error| EngineError::new(ErrorKind::Usage, "bad-reference", error.to_string()))
+    SkillReference::parse(text, ShorthandMeaning::GitHub).map_err(|error| {
+        EngineError::new(ErrorCode::BadReference, error.to_string()).caused_by(error)
+    })
 }
 
 /// How the source names what is wanted; the slug where that is enough.

@@ -4,7 +4,7 @@ use sinew_cortex::acquire::{
     AcquireCandidate, AcquireEvent, AcquireRun, ConsentAct, ConsentAnswer, ConsentQuestion,
     ConsentReply,
 };
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 
 use super::candidate_summary;
 use super::flow::{AcquireDriver, AcquireWait, EffectFollowUp};
@@ -165,7 +165,7 @@ impl AcquireDriver<'_> {
         });
         let Some(covering) = covering else {
             let message = format!("nobody agreed to the installation of {slug}");
-            return Err(EngineError::new(ErrorKind::Refused, "needs-approval", message));
+            return Err(EngineError::new(ErrorCode::NeedsApproval, message));
         };
         let used = ApprovalUse {
             kind: ConsentAct::Install,

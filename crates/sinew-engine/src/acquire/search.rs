@@ -129,7 +129,7 @@ impl AcquireDriver<'_> {
     ) -> Result<Vec<AcquireCandidate>, EngineError> {
         let mut problems = Vec::new();
         let listing = match self.market.lookup(&chosen.reference, chosen.version.as_deref()) {
-            Err(error) if error.kind == ErrorKind::Environment => return Err(error),
+            Err(error) if error.kind() == ErrorKind::Environment => return Err(error),
             Err(error) => {
                 problems.push(error.message);
                 None

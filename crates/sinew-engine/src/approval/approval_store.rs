@@ -4,7 +4,7 @@
 use serde_json::json;
 use sinew_cortex::UtcInstant;
 use sinew_cortex::acquire::{ConsentScope, RelayPolicy};
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
 use super::record::{Approval, ApprovalState, DecisionOrigin, NewApproval, expires};
@@ -40,7 +40,7 @@ impl ApprovalsHandle<'_> {
         if files > MAX_FILES {
             let message =
                 format!("{files} files are too many to agree to; {MAX_FILES} are allowed");
-            return Err(EngineError::new(ErrorKind::Refused, "too-many-files", message));
+            return Err(EngineError::new(ErrorCode::TooManyFiles, message));
         }
         let now = self.approval_time();
         let known = self.all_approvals()?;
@@ -50,8 +50,7 @@ impl ApprovalsHandle<'_> {
         }
         if pending.count() >= MAX_PENDING {
             return Err(EngineError::new(
-                ErrorKind::Refused,
-                "too-many-approvals",
+                ErrorCode::TooManyApprovals,
                 format!("{MAX_PENDING} questions wait for a person already"),
             )
             .hint("`sinew approve` goes through them"));
@@ -151,8 +150,7 @@ impl ApprovalsHandle<'_> {
             };
         }
         Err(EngineError::new(
-            ErrorKind::Environment,
-            "changed-meanwhile",
+            ErrorCode::ChangedMeanwhile,
             format!("the approval {id} does not hold still"),
         )
         .hint("try again"))
@@ -161,7 +159,7 @@ impl ApprovalsHandle<'_> {
     fn load_approval(&self, id: &str) -> Result<(Approval, DocumentVersion), EngineError> {
         let unknown = || {
             let message = format!("there is no approval `{}`", short_id(id));
-            EngineError::new(ErrorKind::No, "unknown-approval", message)
+            EngineError::new(ErrorCode::UnknownApproval, message)
                 .hint("`sinew approve --list` shows what waits")
         };
         if id.len() != ID_CHARS || !id.bytes().all(|byte| DIGITS.contains(&byte)) {
@@ -227,34 +225,30 @@ fn save(
 }
 
 fn told(approval: &Approval, refusal: &ApprovalRefusal) -> EngineError {
-    let (kind, code, hint) = match refusal {
-        ApprovalRefusal::NotAPerson | ApprovalRefusal::Rule(_) => (
-            ErrorKind::Refused,
-            "not-approved",
-            format!("`sinew approve {}`, in a terminal", approval.id),
-        ),
+    let (code, hint) = match refusal {
+        ApprovalRefusal::NotAPerson | ApprovalRefusal::Rule(_) => {
+            (ErrorCode::NotApproved, format!("`sinew approve {}`, in a terminal", approval.id))
+        }
         ApprovalRefusal::NoQuote => {
-            (ErrorKind::Usage, "quote-missing", "ask the person, and quote the answer".to_owned())
+            (ErrorCode::QuoteMissing, "ask the person, and quote the answer".to_owned())
         }
         ApprovalRefusal::Over(_) => {
-            (ErrorKind::Refused, "already-decided", "ask again, if it is still needed".to_owned())
+            (ErrorCode::AlreadyDecided, "ask again, if it is still needed".to_owned())
         }
         ApprovalRefusal::SaidNo => {
-            (ErrorKind::Refused, "rejected", "leave it, or ask the person again".to_owned())
+            (ErrorCode::Rejected, "leave it, or ask the person again".to_owned())
         }
-        ApprovalRefusal::NotYet | ApprovalRefusal::Changed(_) => (
-            ErrorKind::Refused,
-            "needs-approval",
-            format!("`sinew approve {}` decides it", approval.id),
-        ),
+        ApprovalRefusal::NotYet | ApprovalRefusal::Changed(_) => {
+            (ErrorCode::NeedsApproval, format!("`sinew approve {}` decides it", approval.id))
+        }
         ApprovalRefusal::OtherSubject => {
-            (ErrorKind::Refused, "other-subject", "ask for what is to be done".to_owned())
+            (ErrorCode::OtherSubject, "ask for what is to be done".to_owned())
         }
         ApprovalRefusal::Used => {
-            (ErrorKind::Refused, "approval-used", "a yes serves once; ask again".to_owned())
+            (ErrorCode::ApprovalUsed, "a yes serves once; ask again".to_owned())
         }
     };
-    EngineError::new(kind, code, format!("the approval {}: {refusal}", approval.id)).hint(hint)
+    EngineError::new(code, format!("the approval {}: {refusal}", approval.id)).hint(hint)
 }
 
 /// Sixty bits of chance, for people to type.

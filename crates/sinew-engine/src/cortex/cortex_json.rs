@@ -8,7 +8,7 @@ use serde::Serialize;
 use sinew_cortex::original::{self, CortexJson, CortexJsonRepair, MAX_FILE};
 use sinew_cortex::record::{CortexImportMode, RecordBody};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_store::{ExpectedVersion, JsonText};
 
 use super::Cortex;
@@ -65,7 +65,7 @@ impl Cortex<'_> {
         let path = path.map(|path| self.engine.env.cwd.join(path));
         if let Some(path) = &path {
             atomic::write(path, text.as_bytes(), FileAccess::OwnerOnly)
-                .map_err(|error| EngineError::file("write", path, &error))?;
+                .map_err(|error| EngineError::file("write", path, error))?;
         }
         let (regions, candidates, lessons) = counts(&file);
         Ok(CortexExport { path, text, regions, candidates, lessons })
@@ -78,10 +78,10 @@ impl Cortex<'_> {
         let (file, repaired) =
             original::read_cortex_json(&text, self.now().day()).map_err(|unreadable| {
                 EngineError::new(
-                    ErrorKind::No,
-                    "no-cortex-file",
+                    ErrorCode::NoCortexFile,
                     format!("{} is no cortex.json: {unreadable}", path.display()),
                 )
+                .caused_by(unreadable)
                 .hint("nothing was changed; a file of the original has `version` and `cortex`")
             })?;
         let (regions, candidates, lessons) = counts(&file);
@@ -103,7 +103,7 @@ impl Cortex<'_> {
         let mut lock = path.as_os_str().to_owned();
         lock.push(".lock");
         let _lock = FileLock::acquire(Path::new(&lock))
-            .map_err(|error| EngineError::file("lock", path, &error))?;
+            .map_err(|error| EngineError::file("lock", path, error))?;
         let store = self.store()?;
         let key = path.to_string_lossy();
         let before =
@@ -122,7 +122,7 @@ impl Cortex<'_> {
             Err(error) => return Err(error),
         };
         atomic::write(path, merged.to_text().as_bytes(), FileAccess::OwnerOnly)
-            .map_err(|error| EngineError::file("write", path, &error))?;
+            .map_err(|error| EngineError::file("write", path, error))?;
         store.put(MIRRORS, &key, ExpectedVersion::Any, JsonText::of(&ours)?)?;
         Ok(())
     }
@@ -133,7 +133,7 @@ impl Cortex<'_> {
         let mut aside = path.as_os_str().to_owned();
         aside.push(format!(".corrupt-{stamp}"));
         let aside = PathBuf::from(aside);
-        fs::rename(path, &aside).map_err(|error| EngineError::file("rename", path, &error))?;
+        fs::rename(path, &aside).map_err(|error| EngineError::file("rename", path, error))?;
         self.notice(format!(
             "{} could not be read; it is kept as {}",
             path.display(),
@@ -165,22 +165,19 @@ fn counts(file: &CortexJson) -> (usize, usize, usize) {
 /// A file of bounded size. A pipe, a device or a folder is none.
 fn read(path: &Path) -> Result<String, EngineError> {
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
-        Io::NotFound => EngineError::new(
-            ErrorKind::No,
-            "no-such-file",
-            format!("there is no {}", path.display()),
-        ),
-        _ => EngineError::file("read", path, &error),
+        Io::NotFound => {
+            EngineError::new(ErrorCode::NoSuchFile, format!("there is no {}", path.display()))
+        }
+        _ => EngineError::file("read", path, error),
     })?;
-    let refused = |why: &str| {
-        EngineError::new(ErrorKind::No, "no-cortex-file", format!("{} {why}", path.display()))
-    };
+    let refused =
+        |why: &str| EngineError::new(ErrorCode::NoCortexFile, format!("{} {why}", path.display()));
     if !metadata.is_file() {
         return Err(refused("is no regular file"));
     }
     if metadata.len() > MAX_FILE as u64 {
         return Err(refused("is too large for a cortex.json"));
     }
-    let bytes = fs::read(path).map_err(|error| EngineError::file("read", path, &error))?;
+    let bytes = fs::read(path).map_err(|error| EngineError::file("read", path, error))?;
     String::from_utf8(bytes).map_err(|_| refused("is not UTF-8 text"))
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard};
 use sinew_cortex::record::{CortexRecord, RecordBody};
 use sinew_cortex::stored_body::{StoredBody, from_stored};
 use sinew_cortex::{CortexMemory, MemoryHistory, Ulid, UtcInstant};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_store::{
     FoldSnapshot, JsonText, NewStreamRecord, RecordSeq, Store, StoreError, StreamTail,
 };
@@ -272,20 +272,12 @@ pub(super) fn log_row(record: &CortexRecord) -> Result<NewStreamRecord, EngineEr
 pub(crate) fn entropy() -> Result<u128, EngineError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        EngineError::new(
-            ErrorKind::Environment,
-            "no-entropy",
-            format!("no random numbers: {error}"),
-        )
+        EngineError::new(ErrorCode::NoEntropy, format!("no random numbers: {error}"))
     })?;
     Ok(u128::from_le_bytes(bytes))
 }
 
 fn poisoned() -> EngineError {
-    EngineError::new(
-        ErrorKind::Environment,
-        "cortex-failed",
-        "another thread failed while it used the memory",
-    )
-    .hint("try again; the log itself is in the database")
+    EngineError::new(ErrorCode::CortexFailed, "another thread failed while it used the memory")
+        .hint("try again; the log itself is in the database")
 }

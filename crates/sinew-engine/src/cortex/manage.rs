@@ -9,7 +9,7 @@ use sinew_cortex::prune::{self, PruneRemoval};
 use sinew_cortex::record::{BlacklistOp, ForgetScope, LessonOp, RecordBody};
 use sinew_cortex::signals::clean_detail;
 use sinew_cortex::{Ulid, UtcDay};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::Cortex;
 use crate::EngineError;
@@ -116,11 +116,8 @@ impl Cortex<'_> {
     fn unknown_region(&self, name: &str) -> Result<EngineError, EngineError> {
         let known: Vec<String> =
             self.with_memory(|memory| memory.motor.keys().cloned().collect())?;
-        let error = EngineError::new(
-            ErrorKind::No,
-            "unknown-region",
-            format!("there is no region `{name}`"),
-        );
+        let error =
+            EngineError::new(ErrorCode::UnknownRegion, format!("there is no region `{name}`"));
         let near = sinew_settings::nearest(name, known.iter().map(String::as_str));
         Ok(match near.first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -146,12 +143,8 @@ impl Cortex<'_> {
     pub fn judge_lesson(&self, number: usize, op: LessonOp) -> Result<LessonRow, EngineError> {
         let rows = self.lessons()?;
         let row = number.checked_sub(1).and_then(|at| rows.get(at)).cloned().ok_or_else(|| {
-            EngineError::new(
-                ErrorKind::No,
-                "unknown-lesson",
-                format!("there is no lesson {number}"),
-            )
-            .hint("`sinew cortex lessons` shows their numbers")
+            EngineError::new(ErrorCode::UnknownLesson, format!("there is no lesson {number}"))
+                .hint("`sinew cortex lessons` shows their numbers")
         })?;
         let lesson: Lesson = row.lesson.lesson.clone();
         self.append(self.now(), vec![RecordBody::Lesson { op, lesson, evidence: Vec::new() }])?;
@@ -249,6 +242,6 @@ impl Cortex<'_> {
 }
 
 pub(super) fn unknown_skill(slug: &str) -> EngineError {
-    EngineError::new(ErrorKind::No, "unknown-skill", format!("nothing is remembered of `{slug}`"))
+    EngineError::new(ErrorCode::UnknownSkill, format!("nothing is remembered of `{slug}`"))
         .hint("`sinew cortex show` lists what is remembered")
 }

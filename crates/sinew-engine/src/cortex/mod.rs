@@ -37,7 +37,7 @@ pub use run::ReportedRun;
 use crate::{Engine, EngineError};
 use log::FoldState;
 pub(crate) use log::entropy;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 /// What was learned on this machine, or by this team.
 #[derive(Debug, Clone, Copy)]
@@ -64,8 +64,7 @@ impl Engine {
         let settings = &self.config.cortex;
         if !settings.enabled {
             return Err(EngineError::new(
-                ErrorKind::Refused,
-                "cortex-disabled",
+                ErrorCode::CortexDisabled,
                 "the configuration switches the cortex off",
             )
             .hint("set cortex.enabled to true"));

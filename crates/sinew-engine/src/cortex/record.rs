@@ -12,7 +12,7 @@ use sinew_cortex::record::{LessonOp, OutcomeReporter, RecordBody, SkillOutcome, 
 use sinew_cortex::reflex::ReflexStatus;
 use sinew_cortex::signals::{self, clean_detail, clean_region, is_region, region_name};
 use sinew_cortex::{Ulid, UtcInstant, learn, lesson};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::Cortex;
 use crate::EngineError;
@@ -138,8 +138,11 @@ impl Cortex<'_> {
         let now = self.now();
         let at = new.at.unwrap_or(now);
         if at.ms() > now.ms().saturating_add(MAX_AHEAD_MS) {
-            return Err(usage("in-the-future", format!("{at} lies in the future; it is {now}"))
-                .hint("leave the time out, or correct it"));
+            return Err(EngineError::new(
+                ErrorCode::InTheFuture,
+                format!("{at} lies in the future; it is {now}"),
+            )
+            .hint("leave the time out, or correct it"));
         }
         let (region, missed) = self.region_of(new)?;
         let mut outcome = self.outcome(new, &region)?;
@@ -226,8 +229,10 @@ impl Cortex<'_> {
         match &new.region {
             Some(region) if is_region(region) => Ok((region.clone(), missed)),
             Some(region) => {
-                let error =
-                    usage("bad-region", format!("`{}` is no name of a region", shown(region)));
+                let error = EngineError::new(
+                    ErrorCode::BadRegion,
+                    format!("`{}` is no name of a region", shown(region)),
+                );
                 Err(match clean_region(region) {
                     Some(clean) => error.hint(format!("did you mean `{clean}`?")),
                     None => error.hint("use lower-case letters, digits and hyphens"),
@@ -237,7 +242,11 @@ impl Cortex<'_> {
                 let named = || region_name(&words, &new.slug, self.engine.vocabulary());
                 Ok((known.unwrap_or_else(named), missed))
             }
-            None => Err(usage("no-region", "an outcome needs a region or a task".to_owned()).hint(
+            None => Err(EngineError::new(
+                ErrorCode::NoRegion,
+                "an outcome needs a region or a task".to_owned(),
+            )
+            .hint(
                 "name one, such as `task-management`; `sinew cortex show` lists those there are",
             )),
         }
@@ -297,19 +306,25 @@ impl Cortex<'_> {
             None => UseResult::Unknown,
         };
         if new.kind.is_some() && result != UseResult::Failure {
-            return Err(usage("kind-without-failure", "only a failure has a kind".to_owned())
-                .hint("leave the kind out, or report a failure"));
+            return Err(EngineError::new(
+                ErrorCode::KindWithoutFailure,
+                "only a failure has a kind".to_owned(),
+            )
+            .hint("leave the kind out, or report a failure"));
         }
         let blame = new.blame.unwrap_or(1.0);
         if !(blame > 0.0 && blame <= 1.0) {
-            return Err(usage("bad-blame", format!("{blame} is no share of blame"))
-                .hint("a share lies above 0 and is at most 1"));
+            return Err(EngineError::new(
+                ErrorCode::BadBlame,
+                format!("{blame} is no share of blame"),
+            )
+            .hint("a share lies above 0 and is at most 1"));
         }
         let side_effects = match &new.side_effects {
             None => None,
             Some(tags) if tags.len() > MAX_TAGS => {
-                return Err(usage(
-                    "too-many-side-effects",
+                return Err(EngineError::new(
+                    ErrorCode::TooManySideEffects,
                     format!("{} side effects; {MAX_TAGS} are kept", tags.len()),
                 ));
             }
@@ -428,7 +443,9 @@ pub(crate) fn lesson_sentence(op: LessonOp, lesson: &lesson::Lesson) -> String {
 /// A short name without anything that only a machine would write, and without a secret.
 pub(super) fn checked_name(what: &str, text: &str) -> Result<String, EngineError> {
     let text = text.trim();
-    let bad = |why: String| Err(usage("bad-name", format!("the {what} `{}` {why}", shown(text))));
+    let bad = |why: String| {
+        Err(EngineError::new(ErrorCode::BadName, format!("the {what} `{}` {why}", shown(text))))
+    };
     if text.is_empty() {
         return bad("is empty".to_owned());
     }
@@ -440,7 +457,7 @@ pub(super) fn checked_name(what: &str, text: &str) -> Result<String, EngineError
         return bad("holds blanks or control characters".to_owned());
     }
     if !sinew_guard::secrets::find_strict(text).is_empty() {
-        return Err(usage("secret", format!("the {what} looks like a secret"))
+        return Err(EngineError::new(ErrorCode::Secret, format!("the {what} looks like a secret"))
             .hint("names are recorded, values never"));
     }
     Ok(text.to_owned())
@@ -448,8 +465,4 @@ pub(super) fn checked_name(what: &str, text: &str) -> Result<String, EngineError
 
 fn shown(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).take(40).collect()
-}
-
-fn usage(code: &'static str, message: String) -> EngineError {
-    EngineError::new(ErrorKind::Usage, code, message)
 }

@@ -11,7 +11,7 @@ use sinew_cortex::explain::RunCounts;
 use sinew_cortex::memory::CortexMemory;
 use sinew_cortex::record::SkillOutcome;
 use sinew_cortex::signals::{clean_detail, is_region, signal_words};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
 use super::Cortex;
@@ -86,12 +86,12 @@ impl Cortex<'_> {
     /// Begins a run as somebody wishes.
     pub(crate) fn begin_run(&self, wish: &AcquireRequest) -> Result<AcquireRun, EngineError> {
         if wish.task.trim().is_empty() {
-            return Err(EngineError::new(ErrorKind::Usage, "no-task", "there is no task"));
+            return Err(EngineError::new(ErrorCode::NoTask, "there is no task"));
         }
         if let Some(region) = wish.region.as_deref().filter(|region| !is_region(region)) {
             let region: String = region.chars().filter(|c| !c.is_control()).take(40).collect();
             let message = format!("`{region}` is no name of a region");
-            return Err(EngineError::new(ErrorKind::Usage, "bad-region", message)
+            return Err(EngineError::new(ErrorCode::BadRegion, message)
                 .hint("use lower-case letters, digits and hyphens"));
         }
         check_keywords(&wish.keywords)?;
@@ -229,8 +229,7 @@ impl Cortex<'_> {
         }
         match self.store()?.transact(&ops) {
             Err(StoreError::Conflict { .. }) => Err(EngineError::new(
-                ErrorKind::Environment,
-                "changed-meanwhile",
+                ErrorCode::ChangedMeanwhile,
                 format!("the run {} went on meanwhile", run.id),
             )
             .hint("look at it again with `sinew cortex why <run>`")),
@@ -250,18 +249,18 @@ fn check_keywords(keywords: &[String]) -> Result<(), EngineError> {
         return Ok(());
     }
     let message = "three to five English keywords, of letters and digits";
-    Err(EngineError::new(ErrorKind::Usage, "bad-keywords", message))
+    Err(EngineError::new(ErrorCode::BadKeywords, message))
 }
 
 fn unknown_run(id: &str) -> EngineError {
-    EngineError::new(ErrorKind::No, "unknown-run", format!("there is no run `{id}`"))
+    EngineError::new(ErrorCode::UnknownRun, format!("there is no run `{id}`"))
         .hint("without a run, name --region, --skill and --version")
 }
 
 fn refused(refused: AcquireRefusal) -> EngineError {
     match refused {
-        AcquireRefusal::NotNow => EngineError::new(ErrorKind::No, "not-now", refused.to_string())
+        AcquireRefusal::NotNow => EngineError::new(ErrorCode::NotNow, refused.to_string())
             .hint("`sinew cortex why <run>` shows where the run stands"),
-        _ => EngineError::new(ErrorKind::Refused, "not-approved", refused.to_string()),
+        _ => EngineError::new(ErrorCode::NotApproved, refused.to_string()),
     }
 }

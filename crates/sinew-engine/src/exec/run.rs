@@ -17,7 +17,7 @@ use sinew_exec::run::{self, RetryPolicy, RunEnv};
 use sinew_exec::secret::SecretCommands;
 use sinew_exec::{CoveredSkill, EnvLease, EnvPlan, EnvRules, EnvState, env_states};
 use sinew_guard::secrets;
-use sinew_settings::{ErrorKind, Reason};
+use sinew_settings::{ErrorCode, Reason};
 
 use crate::{EngineError, ExecHandle, NewOutcome, OutcomeEffect};
 
@@ -110,7 +110,7 @@ impl ExecHandle<'_> {
         let entry = snapshot.catalog.entries.iter().find(|entry| entry.base_dir == folder);
         let Some(entry) = entry else {
             let message = format!("the catalog has no skill in {}", folder.display());
-            return Err(EngineError::new(ErrorKind::No, "unknown-skill", message));
+            return Err(EngineError::new(ErrorCode::UnknownSkill, message));
         };
         let run = self.run_for(&snapshot.catalog, entry, request, control, observe)?.run;
         let finish = match run.outcome.failure() {
@@ -147,7 +147,7 @@ impl ExecHandle<'_> {
             retry: request.retry,
         };
         let run = run::run(command, &env, &lease.masker(), &self.engine.env, control, observe)
-            .map_err(|error| not_started(&error))?;
+            .map_err(not_started)?;
         Ok(ExecReport {
             skill: entry.name.clone(),
             run,
@@ -267,15 +267,15 @@ pub(crate) fn version(entry: &CatalogEntry) -> String {
 /// A skill that lacks something may still be tried: what it lacks is part of what is learned. One
 /// that is held back, switched off or meant for others may not.
 fn usable(entry: &CatalogEntry) -> Result<(), EngineError> {
-    let (kind, what) = match entry.state {
+    let (code, what) = match entry.state {
         EntryState::Ready | EntryState::NeedsSetup => return Ok(()),
-        EntryState::Broken => (ErrorKind::No, "could not be loaded"),
-        EntryState::Shadowed => (ErrorKind::No, "is not used; another of that name is"),
-        EntryState::Disabled => (ErrorKind::Refused, "is switched off"),
-        EntryState::Blocked => (ErrorKind::Refused, "is held back"),
-        EntryState::Excluded => (ErrorKind::Refused, "is not for this agent"),
+        EntryState::Broken => (ErrorCode::SkillNotLoaded, "could not be loaded"),
+        EntryState::Shadowed => (ErrorCode::SkillNotLoaded, "is not used; another of that name is"),
+        EntryState::Disabled => (ErrorCode::SkillNotUsable, "is switched off"),
+        EntryState::Blocked => (ErrorCode::SkillNotUsable, "is held back"),
+        EntryState::Excluded => (ErrorCode::SkillNotUsable, "is not for this agent"),
     };
-    let error = EngineError::new(kind, "skill-not-usable", format!("{} {what}", entry.name));
+    let error = EngineError::new(code, format!("{} {what}", entry.name));
     Err(match entry.primary_reason() {
         Some(reason) => error.hint(reason.to_string()),
         None => error,
@@ -283,7 +283,8 @@ fn usable(entry: &CatalogEntry) -> Result<(), EngineError> {
     .hint(format!("`sinew why {}` tells the whole story", entry.name)))
 }
 
-fn not_started(error: &ProgramStartError) -> EngineError {
-    EngineError::new(ErrorKind::Environment, "not-started", error.to_string())
+fn not_started(error: ProgramStartError) -> EngineError {
+    EngineError::new(ErrorCode::NotStarted, error.to_string())
+        .caused_by(error)
         .hint("check that the file is a program and that you may run it")
 }

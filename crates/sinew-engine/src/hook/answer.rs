@@ -6,7 +6,7 @@ use std::thread;
 use serde_json::Value;
 use sinew_catalog::EntryState;
 use sinew_route::RouteDecision;
-use sinew_settings::{Actor, ErrorKind, path_text};
+use sinew_settings::{Actor, ErrorCode, path_text};
 
 use super::agents::HookMoment;
 use super::context::{self, HookOffer, MAX_OFFERS, OfferConfidence};
@@ -49,7 +49,7 @@ impl HookEvent {
             return thread::scope(|scope| {
                 let noted = scope.spawn(note);
                 let reply = self.user_prompt(engine);
-                let broken = |_| Err(kept(&io::Error::other("it broke off")));
+                let broken = |_| Err(kept(io::Error::other("it broke off")));
                 noted.join().unwrap_or_else(broken)?;
                 reply
             });
@@ -60,9 +60,9 @@ impl HookEvent {
             HookMoment::Stop | HookMoment::SessionEnd => {
                 let journal = self.journal(&engine.env);
                 settle(engine, &journal)?;
-                let pending = journal.pending().map_err(|error| kept(&error))?;
+                let pending = journal.pending().map_err(kept)?;
                 if self.moment == HookMoment::SessionEnd {
-                    journal.close().map_err(|error| kept(&error))?;
+                    journal.close().map_err(kept)?;
                 }
                 Ok(HookReply { output: None, work_left: !pending.is_empty() })
             }
@@ -87,7 +87,7 @@ impl HookEvent {
         let text = format!("{before}\n\n{}", block.text);
         let text = text.trim();
         if text.chars().count() > most {
-            return Err(EngineError::new(ErrorKind::No, "too-long", "the index does not fit"));
+            return Err(EngineError::new(ErrorCode::TooLong, "the index does not fit"));
         }
         let added = text.chars().count();
         self.log(engine, HookDecisionKind::Indexed { skills, of, added })?;
@@ -152,7 +152,7 @@ impl HookEvent {
             ms: u64::try_from(self.started.elapsed().as_millis()).ok(),
             what,
         };
-        HookLog::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))
+        HookLog::below(&home(&engine.env)).add(&decided).map_err(kept)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use sinew_settings::{Environment, ErrorKind};
+use sinew_settings::{Environment, ErrorCode};
 use sinew_traces::{live_end, live_message, live_trace};
 
 use super::agents::{HookAgent, HookMoment};
@@ -30,7 +30,7 @@ impl HookEvent {
         bytes: &[u8],
         started: Instant,
     ) -> Result<Self, EngineError> {
-        let unread = |what: String| EngineError::new(ErrorKind::Usage, "unknown-event", what);
+        let unread = |what: String| EngineError::new(ErrorCode::UnknownEvent, what);
         let host = HookAgent::find(agent)
             .ok_or_else(|| unread(format!("the agent `{agent}` has no hooks that are known")))?;
         let input = HookInput::read(bytes)
@@ -108,7 +108,7 @@ impl HookEvent {
             Some(line) => {
                 let traced = is_live.then(|| self.traced(env, workspace)).flatten();
                 let added = self.journal(env).add(&line, traced.as_ref());
-                added.map(|_: EventNovelty| ()).map_err(|e| kept(&e))
+                added.map(|_: EventNovelty| ()).map_err(kept)
             }
             None => Ok(()),
         }

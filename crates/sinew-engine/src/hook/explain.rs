@@ -1,6 +1,6 @@
 //! `why --last`: the last answer that a hook gave, and what came of the turn.
 
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::Hooks;
 use super::log::{HookDecision, HookDecisionKind, HookLog};
@@ -12,8 +12,7 @@ impl Hooks<'_> {
         let decisions = HookLog::below(&super::home(&self.engine.env)).last();
         let Some(first) = decisions.first() else {
             return Err(EngineError::new(
-                ErrorKind::No,
-                "no-decision",
+                ErrorCode::NoDecision,
                 "no hook has decided anything yet",
             )
             .hint("`sinew connect <agent>` lets an agent ask at every message"));

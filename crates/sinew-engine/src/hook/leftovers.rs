@@ -19,10 +19,10 @@ pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), Engi
     let mut trouble = None;
     for journal in SessionJournal::all(&sessions(env)) {
         if journal.is_forgotten(env.clock.now_ms()) {
-            journal.forget().map_err(|error| kept(&error))?;
+            journal.forget().map_err(kept)?;
             continue;
         }
-        let workspace = match journal.pending().map_err(|error| kept(&error))? {
+        let workspace = match journal.pending().map_err(kept)? {
             pending if pending.is_empty() => continue,
             pending => {
                 let any = pending.turns.first().or(pending.review.as_ref());
@@ -52,11 +52,11 @@ pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), Engi
 
 /// Does what follows from the turns of a session that are over.
 pub(super) fn settle(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
-    let _alone = journal.settling().map_err(|error| kept(&error))?;
-    for turn in journal.pending().map_err(|error| kept(&error))?.turns {
+    let _alone = journal.settling().map_err(kept)?;
+    for turn in journal.pending().map_err(kept)?.turns {
         let settled = engine.settle_turn(&turn)?;
         let line = JournalLine::Settled { turns: turn.number, review: settled.review };
-        journal.mark(&line).map_err(|error| kept(&error))?;
+        journal.mark(&line).map_err(kept)?;
         note(engine, &turn, settled.what)?;
     }
     Ok(())
@@ -64,14 +64,14 @@ pub(super) fn settle(engine: &Engine, journal: &SessionJournal) -> Result<(), En
 
 /// Learns from what was done in the turns that are over.
 fn learn(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
-    let _alone = journal.settling().map_err(|error| kept(&error))?;
-    let Some(turn) = journal.pending().map_err(|error| kept(&error))?.learn else { return Ok(()) };
-    let runs = journal.spool().runs().map_err(|error| kept(&error))?;
+    let _alone = journal.settling().map_err(kept)?;
+    let Some(turn) = journal.pending().map_err(kept)?.learn else { return Ok(()) };
+    let runs = journal.spool().runs().map_err(kept)?;
     let last = runs.last().map(|run| run.started_at.clone());
     let what = engine.learn_live(runs)?;
-    journal.mark(&JournalLine::Learned { turns: turn.number }).map_err(|error| kept(&error))?;
+    journal.mark(&JournalLine::Learned { turns: turn.number }).map_err(kept)?;
     if let Some(start) = last {
-        journal.keep_run_from(&start).map_err(|error| kept(&error))?;
+        journal.keep_run_from(&start).map_err(kept)?;
     }
     note(engine, &turn, what)
 }
@@ -86,12 +86,12 @@ fn note(engine: &Engine, turn: &JournalTurn, what: HookDecisionKind) -> Result<(
         ms: None,
         what,
     };
-    HookLog::below(&home(&engine.env)).add(&decided).map_err(|error| kept(&error))
+    HookLog::below(&home(&engine.env)).add(&decided).map_err(kept)
 }
 
 fn review(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
-    let Some(turn) = journal.pending().map_err(|error| kept(&error))?.review else { return Ok(()) };
+    let Some(turn) = journal.pending().map_err(kept)?.review else { return Ok(()) };
     // Said before it is done: a review that hangs or fails is not tried again.
-    journal.mark(&JournalLine::Reviewed { turns: turn.number }).map_err(|error| kept(&error))?;
+    journal.mark(&JournalLine::Reviewed { turns: turn.number }).map_err(kept)?;
     engine.review_later(&turn)
 }

@@ -29,7 +29,7 @@ use std::time::Duration;
 use serde_json::Value;
 use sinew_catalog::Profile;
 use sinew_cortex::UtcInstant;
-use sinew_settings::{Environment, ErrorKind};
+use sinew_settings::{Environment, ErrorCode};
 
 use crate::{Engine, EngineError, EngineOptions, settings};
 use agents::HookAgent;
@@ -139,10 +139,7 @@ fn now(env: &Environment) -> String {
     UtcInstant::from_clock(env.clock.now_ms()).to_string()
 }
 
-fn kept(error: &io::Error) -> EngineError {
-    EngineError::new(
-        ErrorKind::Environment,
-        "not-kept",
-        format!("the event cannot be kept: {error}"),
-    )
+fn kept(error: io::Error) -> EngineError {
+    EngineError::new(ErrorCode::NotKept, format!("the event cannot be kept: {error}"))
+        .caused_by(error)
 }

@@ -26,7 +26,7 @@ pub use sinew_hub::reference::{
 };
 pub use sinew_hub::settings::HubOverrides;
 pub use sinew_hub::{
-    Hub, HubError, HubErrorCode, NameMatching, RegistryCandidate, RegistryHits, RegistryQuery,
+    Hub, HubError, NameMatching, RegistryCandidate, RegistryHits, RegistryQuery,
     RemoteSkillDetails, RemoteSkillExtras, RestoreStrictness, RestoredSkill, SearchSources,
     SkillVerification, TreeStatus, UninstalledSkill, UpdateRequest, UpdateResult, UpdateStatus,
     Workdir, WorkdirSkill,
@@ -207,8 +207,8 @@ impl HubHandle<'_> {
 
 impl From<HubError> for EngineError {
     fn from(error: HubError) -> Self {
-        let mut told = Self::new(error.kind(), error.word.as_str(), error.message);
-        told.hints = error.hints;
-        told
+        let mut told = Self::new(error.code, error.message.clone());
+        told.hints.clone_from(&error.hints);
+        told.caused_by(error)
     }
 }

@@ -4,11 +4,11 @@ use serde_json::json;
 use sinew_exec::install::{PolicyCheck, PolicyDecision, PolicyRequest};
 use sinew_guard::private_files;
 use sinew_hub::HubError;
-use sinew_hub::HubErrorCode;
 use sinew_hub::install::{
     InstallApprover, InstallConcern, InstallDecision, InstallReview, InstallRisk, PreparedInstall,
     SkillInstallRequest,
 };
+use sinew_settings::ErrorCode;
 
 use crate::Engine;
 
@@ -58,7 +58,7 @@ impl InstallApprover for PolicyApprover<'_> {
         }
         let proposal = &prepared.proposal;
         let folder = engine.env.sinew_home().join("cache/policy");
-        let failed = |error: std::io::Error| HubError::file("write", &folder, &error);
+        let failed = |error: std::io::Error| HubError::file("write", &folder, error);
         private_files::create_folder(&folder).map_err(failed)?;
         // A copy of what would be installed, where nothing loads it.
         let copy = tempfile::Builder::new().prefix("skill-").tempdir_in(&folder).map_err(failed)?;
@@ -80,7 +80,7 @@ impl InstallApprover for PolicyApprover<'_> {
             skill: None,
         });
         let refused = |text: String| {
-            let mut error = HubError::new(HubErrorCode::BlockedPolicy, text);
+            let mut error = HubError::new(ErrorCode::BlockedPolicy, text);
             error.digest = Some(proposal.digest.clone());
             error.hint("ask whoever runs this machine")
         };

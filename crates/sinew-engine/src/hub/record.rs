@@ -3,9 +3,8 @@
 use serde::Serialize;
 use sinew_guard::scan::Finding;
 use sinew_hub::install::{InstallReceipt, VersionDiff};
-use sinew_hub::{HubError, HubErrorCode, RestoredSkill, UninstalledSkill, UpdateResult};
-
-use sinew_settings::ErrorKind;
+use sinew_hub::{HubError, RestoredSkill, UninstalledSkill, UpdateResult};
+use sinew_settings::{ErrorCode, ErrorKind};
 
 /// What became of one reference.
 #[derive(Debug, Clone, Serialize)]
@@ -17,9 +16,9 @@ pub struct HubRecord {
     /// `installed`, `updated`, `current`, `available`, `removed`, `restored`, `imported`, `ok`,
     /// `linked`, `unchanged`, `would-install`, `would-link`, `would-remove`, `refused` or `failed`.
     pub status: &'static str,
-    /// Why not, as a word that never changes.
+    /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<HubErrorCode>,
+    pub reason: Option<ErrorCode>,
     /// The exact version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolved: Option<String>,
@@ -49,8 +48,6 @@ pub struct HubRecord {
     /// When to try again, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at_ms: Option<u64>,
-    #[serde(skip)]
-    kind: Option<ErrorKind>,
 }
 
 impl HubRecord {
@@ -70,7 +67,6 @@ impl HubRecord {
             message: None,
             hints: Vec::new(),
             retry_at_ms: None,
-            kind: None,
         }
     }
 
@@ -115,17 +111,15 @@ impl HubRecord {
 
     /// What did not go well.
     pub fn failed(reference: &str, error: HubError) -> Self {
-        let kind = error.kind();
-        let status = if kind == ErrorKind::Refused { "refused" } else { "failed" };
+        let status = if error.kind() == ErrorKind::Refused { "refused" } else { "failed" };
         Self {
-            reason: Some(error.word),
+            reason: Some(error.code),
             digest: error.digest,
             findings: error.findings,
             matches: error.matches,
             message: Some(error.message),
             hints: error.hints,
             retry_at_ms: error.retry_at_ms,
-            kind: Some(kind),
             ..Self::done(reference, status)
         }
     }
@@ -138,6 +132,6 @@ impl HubRecord {
             ErrorKind::Environment => 1,
             ErrorKind::No => 0,
         };
-        records.iter().filter_map(|record| record.kind).max_by_key(rank)
+        records.iter().filter_map(|record| record.reason.map(ErrorCode::kind)).max_by_key(rank)
     }
 }

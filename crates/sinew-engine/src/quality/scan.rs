@@ -11,7 +11,7 @@ use sinew_guard::scan::{ScanReport, ScanRuleInfo, Scanner, SkillBundle, Verdict}
 use sinew_guard::scan_records::{
     FindingOverride, OverrideError, read_overrides, record_override, verdict_with_overrides,
 };
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 
 use crate::{EngineError, QualityHandle};
 
@@ -142,8 +142,7 @@ impl QualityHandle<'_> {
     ) -> Result<(), EngineError> {
         if !actor.is_person() {
             return Err(EngineError::new(
-                ErrorKind::Refused,
-                "needs-person",
+                ErrorCode::NeedsPerson,
                 "only a person can accept a finding",
             )
             .hint("run the command yourself, in a terminal"));
@@ -156,11 +155,12 @@ impl QualityHandle<'_> {
             at: at.to_owned(),
         };
         record_override(&scanned.report, &given, &self.engine.scan_files.audit).map_err(|error| {
-            let kind = match &error {
-                OverrideError::Io(_) => ErrorKind::Environment,
-                _ => ErrorKind::Refused,
+            let code = match &error {
+                OverrideError::Io(_) => ErrorCode::FileError,
+                _ => ErrorCode::NotAccepted,
             };
-            EngineError::new(kind, "not-accepted", error.to_string())
+            EngineError::new(code, error.to_string())
+                .caused_by(error)
                 .hint("`sinew scan` shows the digest and the rules that were found")
         })
     }
@@ -188,9 +188,10 @@ impl QualityHandle<'_> {
     ) -> Result<ScanEvalReport, EngineError> {
         let path = self.engine.env.cwd.join(data);
         let file =
-            fs::File::open(&path).map_err(|error| EngineError::file("read", &path, &error))?;
+            fs::File::open(&path).map_err(|error| EngineError::file("read", &path, error))?;
         let bad = |error: ScanEvalError| {
-            EngineError::new(ErrorKind::No, "bad-data", format!("{}: {error}", path.display()))
+            EngineError::new(ErrorCode::BadData, format!("{}: {error}", path.display()))
+                .caused_by(error)
                 .hint("each line is one JSON object with id, label, tier and files")
         };
         evaluate(&Scanner::new(), read_rows(file).map_err(bad)?, clock).map_err(bad)
@@ -200,14 +201,11 @@ impl QualityHandle<'_> {
 /// A folder, the folder of a SKILL.md, or an archive.
 pub(crate) fn read_bundle(path: &Path) -> Result<SkillBundle, EngineError> {
     let metadata = fs::metadata(path).map_err(|error| {
-        EngineError::new(
-            ErrorKind::Usage,
-            "no-such-path",
-            format!("cannot scan {}: {error}", path.display()),
-        )
-        .hint("name a skill, a skill's folder, a SKILL.md, or a .zip or .tar.gz")
+        EngineError::new(ErrorCode::NoSuchPath, format!("cannot scan {}: {error}", path.display()))
+            .caused_by(error)
+            .hint("name a skill, a skill's folder, a SKILL.md, or a .zip or .tar.gz")
     })?;
-    let unreadable = |error: std::io::Error| EngineError::file("scan", path, &error);
+    let unreadable = |error: std::io::Error| EngineError::file("scan", path, error);
     if metadata.is_dir() {
         return SkillBundle::from_dir(path).map_err(unreadable);
     }
@@ -216,15 +214,15 @@ pub(crate) fn read_bundle(path: &Path) -> Result<SkillBundle, EngineError> {
         [".zip", ".tar", ".tar.gz", ".tgz", ".skill"].iter().any(|end| name.ends_with(end));
     if !metadata.is_file() || metadata.len() > MAX_ARCHIVE {
         return Err(EngineError::new(
-            ErrorKind::Refused,
-            "not-scannable",
+            ErrorCode::NotScannable,
             format!("{} is no regular file, or too large", path.display()),
         ));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
     if is_archive {
         return SkillBundle::from_archive(&bytes).map_err(|error| {
-            EngineError::new(ErrorKind::No, "bad-archive", format!("{}: {error}", path.display()))
+            EngineError::new(ErrorCode::BadArchive, format!("{}: {error}", path.display()))
+                .caused_by(error)
                 .hint("nothing was unpacked; do not install it")
         });
     }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, SKILL_FILE};
 use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::containment::{self, FileOpenError};
-use sinew_settings::{ErrorKind, ReasonSeverity, path_text};
+use sinew_settings::{ErrorCode, ReasonSeverity, path_text};
 use sinew_skill::validate::{
     RuleSet, ValidationFile, ValidationIssue, apply_fixes, missing_file_report, validate,
 };
@@ -116,10 +116,10 @@ impl QualityHandle<'_> {
             let path = self.engine.env.cwd.join(path);
             let metadata = fs::metadata(&path).map_err(|error| {
                 EngineError::new(
-                    ErrorKind::Usage,
-                    "no-such-path",
+                    ErrorCode::NoSuchPath,
                     format!("cannot validate {}: {error}", path.display()),
                 )
+                .caused_by(error)
                 .hint("name a SKILL.md, a skill's folder, or a folder of skills")
             })?;
             if metadata.is_dir() {
@@ -206,7 +206,7 @@ fn judge(path: PathBuf, rules: RuleSet, fixing: FixMode) -> Result<ValidatedFile
     if fixing == FixMode::Yes
         && let Some(better) = apply_fixes(&bytes, &found.issues)
     {
-        let failed = |error: std::io::Error| EngineError::file("write", &path, &error);
+        let failed = |error: std::io::Error| EngineError::file("write", &path, error);
         let backup = atomic::backup(&path).map_err(failed)?;
         atomic::write(&path, &better, FileAccess::Same).map_err(failed)?;
         found = look(&better);

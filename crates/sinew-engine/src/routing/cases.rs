@@ -12,7 +12,7 @@ use sinew_catalog::Catalog;
 use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_guard::{containment, secrets};
 use sinew_route::eval::read_questions;
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 
 use crate::{EngineError, QualityHandle};
 
@@ -52,17 +52,17 @@ impl QualityHandle<'_> {
     ) -> Result<SavedCase, EngineError> {
         if !actor.is_person() {
             let said = "only a person can keep a test case";
-            return Err(EngineError::new(ErrorKind::Refused, "needs-person", said)
+            return Err(EngineError::new(ErrorCode::NeedsPerson, said)
                 .hint("save it on the Route page of the dashboard"));
         }
         let message = message.trim();
         if message.is_empty() || message.chars().nth(MAX_MESSAGE).is_some() {
             let said = format!("a message has 1 to {MAX_MESSAGE} characters");
-            return Err(EngineError::new(ErrorKind::Usage, "bad-message", said));
+            return Err(EngineError::new(ErrorCode::BadMessage, said));
         }
         if !secrets::find_strict(message).is_empty() {
             let said = "the message holds a secret, and a test case is a file for everybody";
-            return Err(EngineError::new(ErrorKind::Refused, "secret", said)
+            return Err(EngineError::new(ErrorCode::LiteralSecret, said)
                 .hint("write the message without it"));
         }
         let expected = expected.map(|skill| self.engine.find(catalog, skill)).transpose()?;
@@ -77,7 +77,7 @@ impl QualityHandle<'_> {
     fn append_case(&self, message: &str, row: &str) -> Result<SavedCase, EngineError> {
         let path = self.cases_path();
         let folder = path.parent().unwrap_or(self.engine.workspace());
-        let failed = |error| EngineError::file("write", &path, &error);
+        let failed = |error| EngineError::file("write", &path, error);
         fs::create_dir_all(folder).map_err(failed)?;
         for place in [folder, &path] {
             self.stays_inside(place)?;
@@ -87,7 +87,7 @@ impl QualityHandle<'_> {
         let before = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(EngineError::file("read", &path, &error)),
+            Err(error) => return Err(EngineError::file("read", &path, error)),
         };
         let asks_the_same = |line: &&str| {
             read_questions(line).rows.first().is_some_and(|known| known.query.trim() == message)
@@ -97,7 +97,7 @@ impl QualityHandle<'_> {
         let text: String = kept.into_iter().chain([row]).flat_map(|line| [line, "\n"]).collect();
         if text.len() > MAX_FILE {
             let said = format!("{} would be larger than {MAX_FILE} bytes", path.display());
-            return Err(EngineError::new(ErrorKind::Refused, "too-large", said)
+            return Err(EngineError::new(ErrorCode::TooLarge, said)
                 .hint("move older cases to another file; `--queries` takes any"));
         }
         atomic::write(&path, text.as_bytes(), FileAccess::Shared).map_err(failed)?;
@@ -114,7 +114,7 @@ impl QualityHandle<'_> {
             Ok(Some(_)) => Ok(()),
             _ => {
                 let said = format!("{} leads out of the workspace", place.display());
-                Err(EngineError::new(ErrorKind::Refused, "path-escape", said)
+                Err(EngineError::new(ErrorCode::PathEscape, said)
                     .hint("replace the link by a folder or a file"))
             }
         }

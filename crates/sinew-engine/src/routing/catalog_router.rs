@@ -9,7 +9,7 @@ use sinew_route::{
     DocumentKey, IndexBuildCounts, RankExplanation, RouteContext, RouteDecision, RouteDocument,
     RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillPrior, UserMessage,
 };
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::index_file::{IndexFile, LoadedIndex};
 use crate::cortex::{MessageLessons, RoutingMemory};
@@ -264,7 +264,7 @@ impl CatalogRouter {
                 if let Err(error) = index.fill(encoder.as_ref(), texts, progress) {
                     self.fill_failure = Some(error.to_string());
                     let said = format!("the encoder failed: {error}");
-                    return Err(EngineError::new(ErrorKind::Environment, "model-failed", said));
+                    return Err(EngineError::new(ErrorCode::ModelFailed, said));
                 }
             }
             self.router = self.router.with_index(Arc::new(index.clone()));

@@ -13,7 +13,7 @@ use sinew_route::eval::{
     read_skills, read_trigger_rows,
 };
 use sinew_route::{RouteDocument, RouteIndex, Router};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::{CatalogRouter, document, read_skill};
 use crate::quality::files_in;
@@ -100,11 +100,8 @@ impl QualityHandle<'_> {
                 progress(done.fetch_add(count, Ordering::Relaxed) + count, pending.len());
             };
             index.fill(encoder.as_ref(), &pending, &tell).map_err(|error| {
-                EngineError::new(
-                    ErrorKind::Environment,
-                    "model-failed",
-                    format!("the encoder failed: {error}"),
-                )
+                EngineError::new(ErrorCode::ModelFailed, format!("the encoder failed: {error}"))
+                    .caused_by(error)
             })?;
         }
         let (router, _) = Router::from_index(index.into(), models, self.engine.route_config());
@@ -121,7 +118,7 @@ impl QualityHandle<'_> {
         let path = self.cases_path();
         if !path.exists() {
             let said = format!("there are no questions: {} is not there", path.display());
-            return Err(EngineError::new(ErrorKind::Usage, "missing-data", said).hint(
+            return Err(EngineError::new(ErrorCode::MissingData, said).hint(
                 "name a file with --queries, or save test cases on the dashboard's Route page",
             ));
         }
@@ -140,10 +137,10 @@ impl QualityHandle<'_> {
                 let path = self.engine.env.cwd.join(path);
                 serde_json::from_str(&read_text(&path)?).map_err(|error| {
                     EngineError::new(
-                        ErrorKind::Usage,
-                        "bad-report",
+                        ErrorCode::BadReport,
                         format!("{} is no report of `sinew eval route`: {error}", path.display()),
                     )
+                    .caused_by(error)
                     .hint("name a model, or a file that `sinew eval route --json` wrote")
                 })
             }
@@ -168,8 +165,7 @@ impl QualityHandle<'_> {
         let rows = read_trigger_rows(&read_text(&self.engine.env.cwd.join(rows))?);
         if let Some(bad) = rows.bad.first() {
             return Err(EngineError::new(
-                ErrorKind::No,
-                "bad-data",
+                ErrorCode::BadData,
                 format!("line {}: {}", bad.line, bad.message),
             )
             .hint("each row has a query and should_trigger"));
@@ -188,14 +184,14 @@ impl QualityHandle<'_> {
 
 /// Text, unpacked where it is gzipped.
 fn read_text(path: &Path) -> Result<String, EngineError> {
-    let bytes = fs::read(path).map_err(|error| EngineError::file("read", path, &error))?;
+    let bytes = fs::read(path).map_err(|error| EngineError::file("read", path, error))?;
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     let mut text = String::new();
     flate2::read::MultiGzDecoder::new(bytes.as_slice())
         .read_to_string(&mut text)
-        .map_err(|error| EngineError::file("unpack", path, &error))?;
+        .map_err(|error| EngineError::file("unpack", path, error))?;
     Ok(text)
 }
 

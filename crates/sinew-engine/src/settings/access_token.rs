@@ -3,7 +3,7 @@
 use std::io::ErrorKind as Io;
 
 use sinew_guard::private_files::{self, PrivateFileError};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::{EngineError, SettingsHandle};
 
@@ -16,23 +16,18 @@ impl SettingsHandle<'_> {
         let path = self.engine.env.sinew_home().join("token");
         let mut bytes = [0; BYTES];
         getrandom::fill(&mut bytes).map_err(|error| {
-            EngineError::new(
-                ErrorKind::Environment,
-                "no-entropy",
-                format!("no random numbers: {error}"),
-            )
+            EngineError::new(ErrorCode::NoEntropy, format!("no random numbers: {error}"))
         })?;
         let token = base64url(&bytes);
         match private_files::create_new(&path, format!("{token}\n").as_bytes()) {
             Ok(()) => return Ok(token),
             Err(error) if error.kind() == Io::AlreadyExists => {}
-            Err(error) => return Err(EngineError::file("write", &path, &error)),
+            Err(error) => return Err(EngineError::file("write", &path, error)),
         }
         let renew = "remove the file; a new token is made at the next start";
         let bytes = private_files::read(&path).map_err(|error| match error {
-            PrivateFileError::Io(error) => EngineError::file("read", &path, &error),
-            exposed => EngineError::new(ErrorKind::Refused, "token-exposed", exposed.to_string())
-                .hint(renew),
+            PrivateFileError::Io(error) => EngineError::file("read", &path, error),
+            exposed => EngineError::new(ErrorCode::TokenExposed, exposed.to_string()).hint(renew),
         })?;
         let text = String::from_utf8_lossy(&bytes);
         let token = text.trim();
@@ -40,7 +35,7 @@ impl SettingsHandle<'_> {
             return Ok(token.to_owned());
         }
         let said = format!("{} holds no token", path.display());
-        Err(EngineError::new(ErrorKind::Environment, "bad-token", said).hint(renew))
+        Err(EngineError::new(ErrorCode::BadToken, said).hint(renew))
     }
 }
 

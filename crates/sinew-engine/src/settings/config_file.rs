@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use sinew_catalog::{Config, Profile};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
-use sinew_settings::{Environment, ErrorKind, Reason, ReasonCode, path_text};
+use sinew_settings::{Environment, ErrorCode, Reason, ReasonCode, path_text};
 
 use crate::EngineError;
 
@@ -111,17 +111,13 @@ pub(crate) fn import_openclaw(
 ) -> Result<ConfigImport, EngineError> {
     let from = env.openclaw_config();
     let theirs = read_map(&from)?.ok_or_else(|| {
-        EngineError::new(
-            ErrorKind::No,
-            "nothing-to-import",
-            format!("there is no {}", from.display()),
-        )
-        .hint("set OPENCLAW_CONFIG_PATH when OpenClaw keeps its configuration elsewhere")
+        EngineError::new(ErrorCode::NothingToImport, format!("there is no {}", from.display()))
+            .hint("set OPENCLAW_CONFIG_PATH when OpenClaw keeps its configuration elsewhere")
     })?;
     let _lock = match write {
         true => Some(
             FileLock::acquire(&to.with_extension("lock"))
-                .map_err(|error| EngineError::file("lock", &to, &error))?,
+                .map_err(|error| EngineError::file("lock", &to, error))?,
         ),
         false => None,
     };
@@ -136,8 +132,7 @@ pub(crate) fn import_openclaw(
     }
     if sections.is_empty() {
         return Err(EngineError::new(
-            ErrorKind::No,
-            "nothing-to-import",
+            ErrorCode::NothingToImport,
             format!("{} says nothing about skills, agents or plugins", from.display()),
         ));
     }
@@ -146,12 +141,12 @@ pub(crate) fn import_openclaw(
     mask(&mut config);
     let mut import = ConfigImport { from, to, sections, written: write, backup: None, config };
     if write {
-        let failed = |error: io::Error| EngineError::file("write", &import.to, &error);
+        let failed = |error: io::Error| EngineError::file("write", &import.to, error);
         if existing.is_some() {
             import.backup = Some(atomic::backup(&import.to).map_err(failed)?);
         }
         atomic::write(&import.to, text.as_bytes(), FileAccess::OwnerOnly)
-            .map_err(|error| EngineError::file("write", &import.to, &error))?;
+            .map_err(|error| EngineError::file("write", &import.to, error))?;
     }
     Ok(import)
 }
@@ -161,13 +156,12 @@ fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, EngineError> {
     let text = match read_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(EngineError::file("read", path, &error)),
+        Err(error) => return Err(EngineError::file("read", path, error)),
     };
     match json5::from_str(&text) {
         Ok(Value::Object(map)) => Ok(Some(map)),
         _ => Err(EngineError::new(
-            ErrorKind::Environment,
-            "bad-config",
+            ErrorCode::BadConfig,
             format!("{} is not a JSON5 map", path.display()),
         )
         .hint("correct or remove it, then import again")),
@@ -181,18 +175,17 @@ pub(crate) fn update(
     change: impl FnOnce(&mut Value) -> Option<()>,
 ) -> Result<(), EngineError> {
     let _lock = FileLock::acquire(&path.with_extension("lock"))
-        .map_err(|error| EngineError::file("lock", path, &error))?;
+        .map_err(|error| EngineError::file("lock", path, error))?;
     let existing = read_map(path)?;
     let mut root = Value::Object(existing.clone().unwrap_or_default());
     change(&mut root).ok_or_else(|| {
         EngineError::new(
-            ErrorKind::Environment,
-            "bad-config",
+            ErrorCode::BadConfig,
             format!("{} holds something else where a map is expected", path.display()),
         )
         .hint("`sinew config show` says what is wrong with it")
     })?;
-    let failed = |error: io::Error| EngineError::file("write", path, &error);
+    let failed = |error: io::Error| EngineError::file("write", path, error);
     if existing.is_some() {
         atomic::backup(path).map_err(failed)?;
     }

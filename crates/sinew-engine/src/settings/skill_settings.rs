@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 use sinew_catalog::CatalogEntry;
 use sinew_cortex::UtcInstant;
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 
 use super::{map_in, update};
 use crate::store::audit;
@@ -50,7 +50,7 @@ impl SettingsHandle<'_> {
     ) -> Result<(), EngineError> {
         if !actor.is_person() {
             let said = "only a person can change a skill's settings";
-            return Err(EngineError::new(ErrorKind::Refused, "needs-person", said)
+            return Err(EngineError::new(ErrorCode::NeedsPerson, said)
                 .hint("change it in the dashboard, or in the configuration file"));
         }
         self.check_settings(settings)?;
@@ -133,7 +133,7 @@ impl SettingsHandle<'_> {
         let values = settings.env.values().flatten().chain(settings.api_key.iter().flatten());
         if values.into_iter().any(|value| value.len() > MAX_VALUE || value.contains('\0')) {
             let said = format!("a value is longer than {MAX_VALUE} bytes, or no text");
-            return Err(EngineError::new(ErrorKind::Usage, "bad-value", said));
+            return Err(EngineError::new(ErrorCode::BadValue, said));
         }
         let is_name = |name: &&String| {
             !name.is_empty()
@@ -143,7 +143,7 @@ impl SettingsHandle<'_> {
         match settings.env.keys().find(|name| !is_name(name)) {
             Some(name) => {
                 let said = format!("`{}` is no name of a variable", name.escape_debug());
-                Err(EngineError::new(ErrorKind::Usage, "bad-value", said)
+                Err(EngineError::new(ErrorCode::BadValue, said)
                     .hint("use letters, digits and underscores"))
             }
             None => Ok(()),

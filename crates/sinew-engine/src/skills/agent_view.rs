@@ -9,7 +9,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements};
 use sinew_cortex::explain::LessonView;
 use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdict};
-use sinew_settings::{Actor, ErrorKind, Reason, ReasonCode, path_text};
+use sinew_settings::{Actor, ErrorCode, Reason, ReasonCode, path_text};
 use sinew_skill::{YamlValue, content_hash};
 
 use crate::quality::read_bundle;
@@ -174,10 +174,10 @@ impl SkillsHandle<'_> {
         let entry = self.entry_visible_to(entry, actor);
         let reason = entry.primary_reason();
         let held = reason.is_some_and(|reason| reason.code == ReasonCode::Quarantined);
-        let code = if held { "quarantined" } else { "excluded" };
+        let code = if held { ErrorCode::Quarantined } else { ErrorCode::Excluded };
         let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
         let said = format!("the skill {} is {}{why}", entry.name, entry.state.as_str());
-        let error = EngineError::new(ErrorKind::Refused, code, said);
+        let error = EngineError::new(code, said);
         Err(match reason.and_then(|reason| reason.remedy.clone()) {
             Some(remedy) => error.hint(remedy),
             None => error,
@@ -316,7 +316,7 @@ impl SkillsHandle<'_> {
             return Ok(());
         }
         let said = format!("{} lies in no folder that agents may look at", path.display());
-        Err(EngineError::new(ErrorKind::Refused, "outside-skills", said)
+        Err(EngineError::new(ErrorCode::OutsideSkills, said)
             .hint("name a skill, or a path in the workspace or in a folder with skills"))
     }
 }

@@ -51,7 +51,7 @@ impl SkillsHandle<'_> {
         };
         // A dispatch that cannot be accounted for does not happen.
         scan_records::append_audit_record(&path, &written)
-            .map_err(|error| EngineError::file("write", &path, &error))?;
+            .map_err(|error| EngineError::file("write", &path, error))?;
         Ok(resolution)
     }
 }

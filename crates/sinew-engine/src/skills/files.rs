@@ -8,7 +8,7 @@ use serde::Serialize;
 use sinew_catalog::locations::HomeFolders;
 use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE};
 use sinew_guard::containment::{self, FileOpenError, FileReadError};
-use sinew_settings::{ErrorKind, path_text};
+use sinew_settings::{ErrorCode, path_text};
 use sinew_skill::content_hash;
 
 use crate::{EngineError, SkillsHandle};
@@ -99,8 +99,7 @@ impl SkillsHandle<'_> {
         }
         let unreadable = |detail: String| {
             EngineError::new(
-                ErrorKind::Environment,
-                "unreadable",
+                ErrorCode::Unreadable,
                 format!("cannot read {}: {detail}", entry.base_dir.join(relative).display()),
             )
         };
@@ -110,8 +109,7 @@ impl SkillsHandle<'_> {
             Ok(opened) => opened,
             Err(FileOpenError::NotFound) => {
                 let error = EngineError::new(
-                    ErrorKind::No,
-                    "no-such-file",
+                    ErrorCode::NoSuchFile,
                     format!("the skill {} has no file {file}", entry.name),
                 );
                 let files = list_files(&dir, MAX_LISTED);
@@ -174,8 +172,7 @@ impl SkillsHandle<'_> {
             .max_by_key(|entry| entry.base_dir.as_os_str().len());
         let Some(entry) = entry else {
             return Err(EngineError::new(
-                ErrorKind::Refused,
-                "outside-skills",
+                ErrorCode::OutsideSkills,
                 format!("{wanted} lies in no skill's folder"),
             )
             .hint("`sinew list` shows the skills and `sinew info <skill>` where each one lies"));
@@ -208,8 +205,7 @@ impl SkillsHandle<'_> {
 
 fn outside(entry: &CatalogEntry, file: &str) -> EngineError {
     EngineError::new(
-        ErrorKind::Refused,
-        "path-escape",
+        ErrorCode::PathEscape,
         format!("{file} does not lie in the folder of the skill {}", entry.name),
     )
     .hint("name a file by its path below the skill's folder, without `..`")

@@ -58,7 +58,7 @@ impl SkillsHandle<'_> {
                 continue;
             }
             copy_skill(entry, &target)
-                .map_err(|error| EngineError::file("write", &target, &error))?;
+                .map_err(|error| EngineError::file("write", &target, error))?;
             report.copied.push(entry.id.clone());
         }
         Ok(report)
@@ -80,7 +80,7 @@ impl SkillsHandle<'_> {
                 report.skipped.push(entry.file_path.clone());
                 continue;
             }
-            migrate(entry, &target).map_err(|error| EngineError::file("write", &target, &error))?;
+            migrate(entry, &target).map_err(|error| EngineError::file("write", &target, error))?;
             report.migrated.push(target);
         }
         Ok(report)

@@ -15,7 +15,7 @@ use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_enco
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_guard::containment::{self, FileStamp};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_skill::{YamlMapping, content_hash};
 
 use super::files::{is_part, list_files};
@@ -263,10 +263,10 @@ impl SkillsHandle<'_> {
     pub fn read_served(&self, entry: &CatalogEntry, file: &str) -> Result<Vec<u8>, EngineError> {
         let missing = || {
             let said = format!("the skill {} has no file {file}", entry.name);
-            EngineError::new(ErrorKind::No, "no-such-file", said)
+            EngineError::new(ErrorCode::NoSuchFile, said)
         };
         let dir = Dir::open_ambient_dir(&entry.base_dir, ambient_authority());
-        let dir = dir.map_err(|error| EngineError::file("read", &entry.base_dir, &error))?;
+        let dir = dir.map_err(|error| EngineError::file("read", &entry.base_dir, error))?;
         let open = containment::open_regular(&dir, Path::new(file)).map_err(|_| missing())?;
         open.read(MAX_SERVED_BYTES).map_err(|_| missing())
     }

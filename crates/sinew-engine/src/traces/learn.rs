@@ -9,6 +9,7 @@ use std::io::{self, BufReader, Cursor};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use sinew_settings::ErrorCode;
 use sinew_traces::{
     AgentRun, CleanRun, LineCounts, PrivateNames, SkillDraft, TraceAgent, TraceReadError,
     TraceSettings, TranscriptOptions, TranscriptSource,
@@ -17,7 +18,6 @@ use sinew_workshop::{LearnResult, LearnStatus, RememberedRun, WorkshopEvent};
 
 use super::session_stamps::SessionStamps;
 use crate::{EngineError, TracesHandle};
-use sinew_settings::ErrorKind;
 
 /// Runs that are told one by one: more than a person reads, and a file of thousands of small runs takes
 /// no more memory than one of a few.
@@ -136,7 +136,7 @@ impl TracesHandle<'_> {
             let read = self.learn_source(&mut source, "-", whose, &done, &mut report)?;
             return match read {
                 Ok(()) => Ok(report),
-                Err(error) => Err(not_read("standard input", &error)),
+                Err(error) => Err(not_read("standard input", error)),
             };
         }
         let mut files = self.transcripts(from)?;
@@ -166,7 +166,7 @@ impl TracesHandle<'_> {
             };
             if let Err(error) = read {
                 if is_single {
-                    return Err(not_read(&name, &error));
+                    return Err(not_read(&name, error));
                 }
                 report.skipped.push(UnreadFile { path: name, reason: error.to_string() });
             }
@@ -174,7 +174,7 @@ impl TracesHandle<'_> {
             progress(before, total);
         }
         if let Some((looked, all)) = looked {
-            looked.save(&all).map_err(|error| not_looked(&error))?;
+            looked.save(&all).map_err(not_looked)?;
         }
         Ok(report)
     }
@@ -190,7 +190,7 @@ impl TracesHandle<'_> {
 
     fn looked(&self) -> Result<SessionStamps, EngineError> {
         SessionStamps::open(&self.engine.env.sinew_home(), self.engine.workspace())
-            .map_err(|error| not_looked(&error))
+            .map_err(not_looked)
     }
 
     /// What of this machine must not be told.
@@ -290,20 +290,19 @@ impl LearnScope {
     }
 }
 
-fn not_looked(error: &io::Error) -> EngineError {
+fn not_looked(error: io::Error) -> EngineError {
     let told = format!("cannot keep which sessions were looked through: {error}");
-    EngineError::new(ErrorKind::Environment, "not-kept", told)
+    EngineError::new(ErrorCode::NotKept, told).caused_by(error)
 }
 
-fn not_read(name: &str, error: &TraceReadError) -> EngineError {
-    let (kind, code) = match error {
-        TraceReadError::Unknown => (ErrorKind::No, "unknown-transcript"),
-        TraceReadError::TooLarge => (ErrorKind::Refused, "too-large"),
-        TraceReadError::Io(_) => (ErrorKind::Environment, "file-error"),
+fn not_read(name: &str, error: TraceReadError) -> EngineError {
+    let told = |code| EngineError::new(code, format!("cannot learn from {name}: {error}"));
+    let told = match &error {
+        TraceReadError::Unknown => {
+            told(ErrorCode::UnknownTranscript).hint("name the agent that wrote it with --agent")
+        }
+        TraceReadError::TooLarge => told(ErrorCode::TooLarge),
+        TraceReadError::Io(_) => told(ErrorCode::FileError),
     };
-    let told = EngineError::new(kind, code, format!("cannot learn from {name}: {error}"));
-    match error {
-        TraceReadError::Unknown => told.hint("name the agent that wrote it with --agent"),
-        _ => told,
-    }
+    told.caused_by(error)
 }

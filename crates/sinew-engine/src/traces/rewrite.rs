@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 use sinew_workshop::{LearnResult, MAX_OUTPUT_TOKENS, ProposalState, WorkshopEventKind};
 use sinew_workshop::{read_rewrite, rewrite_prompt};
 
@@ -21,12 +21,8 @@ impl TracesHandle<'_> {
         let provider =
             settings.provider.as_ref().and_then(|provider| open_model(provider, &self.engine.env));
         let Some(model) = provider else {
-            return Err(EngineError::new(
-                ErrorKind::Refused,
-                "no-provider",
-                "no model is configured",
-            )
-            .hint("set plugins.entries.skill-workshop.config.provider"));
+            return Err(EngineError::new(ErrorCode::NoProvider, "no model is configured")
+                .hint("set plugins.entries.skill-workshop.config.provider"));
         };
         for run in &mut report.runs {
             let waits = |run: &LearnResult| {

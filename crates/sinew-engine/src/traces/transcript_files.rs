@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_traces::TraceAgent;
 
 use super::LearnSource;
@@ -41,7 +41,7 @@ impl TracesHandle<'_> {
             LearnSource::Path(path) => {
                 let path = self.engine.env.cwd.join(path);
                 let found = fs::metadata(&path).map_err(|error| {
-                    EngineError::file("read", &path, &error)
+                    EngineError::file("read", &path, error)
                         .hint("name a transcript, a folder of them, or - for standard input")
                 })?;
                 if found.is_dir() {
@@ -52,8 +52,7 @@ impl TracesHandle<'_> {
                 }
                 if !found.is_file() {
                     return Err(EngineError::new(
-                        ErrorKind::Usage,
-                        "not-a-file",
+                        ErrorCode::NotAFile,
                         format!("{} is no regular file", path.display()),
                     ));
                 }
@@ -102,8 +101,7 @@ impl TracesHandle<'_> {
             TraceAgent::Openpocket => env.openpocket_home().join("workspace/sessions"),
             TraceAgent::Generic => {
                 return Err(EngineError::new(
-                    ErrorKind::Usage,
-                    "no-default-place",
+                    ErrorCode::NoDefaultPlace,
                     "generic traces have no place of their own",
                 )
                 .hint("name the file"));
@@ -113,8 +111,7 @@ impl TracesHandle<'_> {
         files.retain(|file| is_session(agent, &file.path));
         if files.is_empty() {
             return Err(EngineError::new(
-                ErrorKind::No,
-                "no-session",
+                ErrorCode::NoSession,
                 format!("there is no session of {} in {}", agent.as_str(), root.display()),
             )
             .hint("name the file or its folder"));

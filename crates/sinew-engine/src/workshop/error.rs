@@ -1,106 +1,103 @@
 //! The workshop's errors, with what to do next.
 
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_workshop::WorkshopError;
 
 use crate::EngineError;
 
 impl From<WorkshopError> for EngineError {
-    fn from(trouble: WorkshopError) -> Self {
-        use ErrorKind as K;
-        let message = trouble.to_string();
-        let told = |kind, code| Self::new(kind, code, message.clone());
-        match trouble {
-            WorkshopError::Store(error) => error.into(),
+    fn from(error: WorkshopError) -> Self {
+        let told = |code| Self::new(code, error.to_string());
+        let told = match &error {
+            WorkshopError::Store(error) => return error.clone().into(),
             WorkshopError::Required(_)
             | WorkshopError::ReplaceNeedsBoth
             | WorkshopError::UnknownAction(_)
             | WorkshopError::BadParameter { .. }
             | WorkshopError::InvalidSection(_)
-            | WorkshopError::EmptyDescription => told(K::Usage, "bad-request"),
-            WorkshopError::InvalidName(_) => told(K::Usage, "invalid-name")
+            | WorkshopError::EmptyDescription => told(ErrorCode::BadParameter),
+            WorkshopError::InvalidName(_) => told(ErrorCode::InvalidName)
                 .hint("a name has 2 to 80 of a-z, 0-9, - and _, and starts with a letter or digit"),
-            WorkshopError::ControlCharacter { .. } => told(K::Refused, "control-character")
+            WorkshopError::ControlCharacter { .. } => told(ErrorCode::ControlCharacter)
                 .hint("write plain text; line ends and tabs are fine"),
-            WorkshopError::FieldTooLong { .. } | WorkshopError::TooLarge(_) => {
-                told(K::Refused, "too-large").hint(
-                    "shorten it, or raise plugins.entries.skill-workshop.config.maxSkillBytes",
-                )
-            }
-            WorkshopError::TooManyFiles(_) => told(K::Refused, "too-many-files"),
-            WorkshopError::Secret { .. } => told(K::Refused, "literal-secret")
+            WorkshopError::FieldTooLong { .. } | WorkshopError::TooLarge(_) => told(
+                ErrorCode::TooLarge,
+            )
+            .hint("shorten it, or raise plugins.entries.skill-workshop.config.maxSkillBytes"),
+            WorkshopError::TooManyFiles(_) => told(ErrorCode::TooManyFiles),
+            WorkshopError::Secret { .. } => told(ErrorCode::LiteralSecret)
                 .hint("nothing was stored; if the secret is real, replace it where it was issued"),
             WorkshopError::NoSuchSkill(_) => {
-                told(K::No, "unknown-skill").hint("without --old and --new it becomes a new skill")
+                told(ErrorCode::UnknownSkill).hint("without --old and --new it becomes a new skill")
             }
-            WorkshopError::Exists(_) => told(K::Refused, "exists")
+            WorkshopError::Exists(_) => told(ErrorCode::TargetExists)
                 .hint("move or rename what is there, or give the draft another name"),
-            WorkshopError::OldTextNotFound => told(K::No, "old-text-not-found")
+            WorkshopError::OldTextNotFound => told(ErrorCode::OldTextNotFound)
                 .hint("copy the text exactly as it stands in the skill's file"),
             WorkshopError::Unreadable(_) => {
-                told(K::Refused, "unreadable-result").hint("leave the front matter's lines whole")
+                told(ErrorCode::UnreadableResult).hint("leave the front matter's lines whole")
             }
-            WorkshopError::Unsafe(_) => told(K::Refused, "unsafe")
+            WorkshopError::Unsafe(_) => told(ErrorCode::Unsafe)
                 .hint("`sinew workshop list --status quarantined` shows what was found"),
             WorkshopError::NotFound(_) => {
-                told(K::No, "unknown-proposal").hint("`sinew workshop list` shows the ids")
+                told(ErrorCode::UnknownProposal).hint("`sinew workshop list` shows the ids")
             }
             WorkshopError::UnknownRun(_) => {
-                told(K::No, "unknown-run").hint("`GET /api/v1/traces` lists those that are known")
+                told(ErrorCode::UnknownRun).hint("`GET /api/v1/traces` lists those that are known")
             }
             WorkshopError::RunNotKept(_) => {
-                told(K::No, "run-not-kept").hint("learn from its transcript again: sinew learn")
+                told(ErrorCode::RunNotKept).hint("learn from its transcript again: sinew learn")
             }
-            WorkshopError::Quarantined => told(K::Refused, "quarantined").hint(
+            WorkshopError::Quarantined => told(ErrorCode::Quarantined).hint(
                 "revise or reject it; a person who has looked may `sinew workshop restore` it",
             ),
             WorkshopError::WrongStatus(_) | WorkshopError::OnlyAsItIs => {
-                told(K::Refused, "wrong-status")
+                told(ErrorCode::WrongStatus)
             }
-            WorkshopError::Stale(_) => told(K::Refused, "stale")
+            WorkshopError::Stale(_) => told(ErrorCode::Stale)
                 .hint("`sinew workshop revise` makes it fit again, `reject` closes it"),
             WorkshopError::Changed => {
-                told(K::Refused, "changed").hint("look at it again before you apply it")
+                told(ErrorCode::Changed).hint("look at it again before you apply it")
             }
-            WorkshopError::NotOurs { .. } => told(K::Refused, "not-ours")
+            WorkshopError::NotOurs { .. } => told(ErrorCode::NotOurs)
                 .hint("choose another name, or change the skill where it comes from"),
             WorkshopError::Same(name) => {
-                told(K::Refused, "duplicate").hint(format!("add to {name} instead"))
+                told(ErrorCode::Duplicate).hint(format!("add to {name} instead"))
             }
-            WorkshopError::TooClose { name, .. } => told(K::Refused, "duplicate")
+            WorkshopError::TooClose { name, .. } => told(ErrorCode::Duplicate)
                 .hint(format!("add to {name}: --skill {name} --section Workflow")),
-            WorkshopError::Steals(_) => told(K::Refused, "steals")
+            WorkshopError::Steals(_) => told(ErrorCode::Steals)
                 .hint("narrow the description, or accept it with --accept-stolen"),
-            WorkshopError::Never(_) => told(K::Refused, "never")
+            WorkshopError::Never(_) => told(ErrorCode::Never)
                 .hint("change plugins.entries.skill-workshop.config.approvalRules"),
-            WorkshopError::NeedsApproval { .. } => told(K::Refused, "needs-approval")
+            WorkshopError::NeedsApproval { .. } => told(ErrorCode::NeedsApproval)
                 .hint("a person can look at it with `sinew workshop review`"),
             WorkshopError::Held(_) => {
-                told(K::Refused, "held").hint("a person can decide with `sinew workshop review`")
+                told(ErrorCode::Held).hint("a person can decide with `sinew workshop review`")
             }
             WorkshopError::NeedsPerson(_) => {
-                told(K::Refused, "needs-person").hint("run the command yourself, in a terminal")
+                told(ErrorCode::NeedsPerson).hint("run the command yourself, in a terminal")
             }
-            WorkshopError::CannotAcknowledge(_) => told(K::Refused, "not-acknowledged")
+            WorkshopError::CannotAcknowledge(_) => told(ErrorCode::NotAcknowledged)
                 .hint("`sinew workshop inspect <id>` shows the findings and their rules"),
             WorkshopError::SupportPath(_) | WorkshopError::Escapes(_) => {
-                told(K::Refused, "path-escape")
+                told(ErrorCode::PathEscape)
             }
             WorkshopError::NothingToUndo(_) | WorkshopError::NoSuchVersion(_) => {
-                told(K::No, "nothing-to-undo")
+                told(ErrorCode::NothingToUndo)
                     .hint("`sinew workshop history <skill>` shows what was written")
             }
-            WorkshopError::ChangedSince { diff, .. } => told(K::Refused, "changed-since")
+            WorkshopError::ChangedSince { diff, .. } => told(ErrorCode::ChangedSince)
                 .hint("--force keeps what is there as a version first, and then undoes")
                 .hint(diff),
-            WorkshopError::BadStore { .. } => told(K::Environment, "bad-store").hint(
+            WorkshopError::BadStore { .. } => told(ErrorCode::BadStore).hint(
                 "nothing was read or changed; correct the file, or keep a copy and remove it",
             ),
-            WorkshopError::BadRecord { .. } => told(K::Environment, "bad-record"),
-            WorkshopError::Busy => told(K::Environment, "busy").hint("try again"),
-            WorkshopError::NoRandomness(_) | WorkshopError::Io { .. } => {
-                told(K::Environment, "file-error")
-            }
-        }
+            WorkshopError::BadRecord { .. } => told(ErrorCode::BadRecord),
+            WorkshopError::Busy => told(ErrorCode::Busy).hint("try again"),
+            WorkshopError::NoRandomness(_) => told(ErrorCode::NoEntropy),
+            WorkshopError::Io { .. } => told(ErrorCode::FileError),
+        };
+        told.caused_by(error)
     }
 }

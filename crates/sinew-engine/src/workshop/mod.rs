@@ -20,7 +20,7 @@ pub use queue::QueuedReview;
 
 use serde_json::Value;
 use sinew_guard::scan::Scanner;
-use sinew_settings::{ErrorKind, Reason};
+use sinew_settings::{ErrorCode, Reason};
 use sinew_workshop::{
     Proposal, ProposalCounts, Workshop, WorkshopCaller, WorkshopEvent, WorkshopParts,
     WorkshopSettings, WorkshopToolAnswer,
@@ -119,12 +119,8 @@ impl WorkshopHandle<'_> {
     ) -> Result<WorkshopToolAnswer, EngineError> {
         let (settings, _) = self.settings();
         if !settings.is_on() {
-            return Err(EngineError::new(
-                ErrorKind::Refused,
-                "workshop-off",
-                "the workshop is not enabled",
-            )
-            .hint("set plugins.entries.skill-workshop.enabled to true"));
+            return Err(EngineError::new(ErrorCode::WorkshopOff, "the workshop is not enabled")
+                .hint("set plugins.entries.skill-workshop.enabled to true"));
         }
         self.with_settings(&settings, |workshop| workshop.call_tool(parameters, caller))
     }

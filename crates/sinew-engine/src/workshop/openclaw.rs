@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sinew_guard::atomic::{self, FileAccess, FileLock};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_workshop::workspace_hash;
 
 use crate::{EngineError, WorkshopHandle};
@@ -25,8 +25,8 @@ impl WorkshopHandle<'_> {
     ) -> Result<Option<PathBuf>, EngineError> {
         let lock = path.with_extension("lock");
         let _lock =
-            FileLock::acquire(&lock).map_err(|error| EngineError::file("lock", &lock, &error))?;
-        let failed = |error: std::io::Error| EngineError::file("write", path, &error);
+            FileLock::acquire(&lock).map_err(|error| EngineError::file("lock", &lock, error))?;
+        let failed = |error: std::io::Error| EngineError::file("write", path, error);
         let backup = match fs::read(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(failed(error)),
@@ -35,8 +35,7 @@ impl WorkshopHandle<'_> {
                     .is_ok_and(|file| file["version"] == 1 && file["proposals"].is_array());
                 if !is_store {
                     return Err(EngineError::new(
-                        ErrorKind::Refused,
-                        "bad-store",
+                        ErrorCode::TargetExists,
                         format!("{} is no workshop store; it was not overwritten", path.display()),
                     )
                     .hint("name another file, or move this one away"));

@@ -59,7 +59,7 @@ impl WorkshopHandle<'_> {
             .join("workshop")
             .join(format!("{}.review", workspace_hash(self.engine.workspace())));
         let lock = FileLock::try_acquire(&path)
-            .map_err(|error| EngineError::file("lock", &path, &error))?;
+            .map_err(|error| EngineError::file("lock", &path, error))?;
         let Some(_lock) = lock else {
             report.events =
                 self.note(WorkshopEventKind::ReviewerSkipped, "another review is running")?;

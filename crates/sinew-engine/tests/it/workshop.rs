@@ -5,7 +5,7 @@ use sinew_engine::{
     CaptureOptions, Engine, EngineOptions, LearnSource, NewOutcome, RouteRequest, TurnReport,
 };
 use sinew_guard::atomic::FileLock;
-use sinew_settings::{Actor, FixedClock};
+use sinew_settings::{Actor, ErrorCode, FixedClock};
 use sinew_testkit::{ModelManner, ModelServer, TestMachine};
 use sinew_workshop::{
     ApplyConsent, CaptureProfile, FinishedTurn, SkillOwner, WorkshopCaller, WorkshopEvent,
@@ -102,7 +102,7 @@ fn skill_workshop_pending_approval() {
         engine.workshop().tool(&json!({"action": "list_pending"}), &caller()).expect("a list");
     let id = list.value[0]["id"].as_str().expect("an id").to_owned();
     let refused = engine.workshop().tool(&json!({"action": "apply", "id": id}), &caller());
-    assert_eq!(refused.expect_err("a model cannot approve").code, "needs-approval");
+    assert_eq!(refused.expect_err("a model cannot approve").code, ErrorCode::NeedsApproval);
     let done = engine.workshop().with(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default()));
     assert!(done.expect("written").skill_path.is_some());
     assert!(is_listed(&engine, "animated-gif-workflow"));
@@ -253,7 +253,7 @@ fn settings_count_from_the_next_turn() {
     assert!(off.events.is_empty(), "off by default");
     assert_eq!(
         engine.workshop().tool(&json!({}), &caller()).expect_err("off").code,
-        "workshop-off"
+        ErrorCode::WorkshopOff
     );
     assert_eq!(engine.workshop().guidance(), None);
     configure(&machine, &json!({}));
@@ -326,7 +326,7 @@ fn what_was_learned_is_on_probation() {
     assert_eq!(list.value[0]["change"]["kind"], "retire");
     let id = list.value[0]["id"].as_str().expect("an id").to_owned();
     let refused = engine.workshop().tool(&json!({"action": "apply", "id": id}), &caller());
-    assert_eq!(refused.expect_err("a person decides").code, "needs-approval");
+    assert_eq!(refused.expect_err("a person decides").code, ErrorCode::NeedsApproval);
     engine
         .workshop()
         .with(|shop| shop.apply(&id, &PERSON, &ApplyConsent::default()))

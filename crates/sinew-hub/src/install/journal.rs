@@ -42,14 +42,14 @@ pub(crate) fn begin(entered: &WorkdirGuard<'_>, journal: &InstallJournal) -> Res
     let path = path(entered.workdir);
     let bytes = serde_json::to_vec(journal).unwrap_or_default();
     atomic::write(&path, &bytes, FileAccess::OwnerOnly)
-        .map_err(|error| HubError::file("write", &path, &error))
+        .map_err(|error| HubError::file("write", &path, error))
 }
 
 pub(crate) fn end(entered: &WorkdirGuard<'_>) -> Result<(), HubError> {
     let path = path(entered.workdir);
     match std::fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            Err(HubError::file("remove", &path, &error))
+            Err(HubError::file("remove", &path, error))
         }
         _ => Ok(()),
     }
@@ -72,7 +72,7 @@ pub(crate) fn repair(entered: &WorkdirGuard<'_>, env: &Environment) -> Result<()
             if workdir.lock(env)?.skills.contains_key(&key) {
                 if !target.exists() && trash.exists() {
                     std::fs::rename(&trash, &target)
-                        .map_err(|error| HubError::file("put back", &target, &error))?;
+                        .map_err(|error| HubError::file("put back", &target, error))?;
                 }
             } else {
                 ClawhubLock::remove(&workdir.root, &*env.clock, &key, &entry)?;
@@ -91,7 +91,7 @@ fn sweep(workdir: &Workdir) -> Result<(), HubError> {
     let owners = owners.filter(|entry| entry.file_name().to_string_lossy().starts_with('@'));
     let folders: Vec<PathBuf> = owners.map(|entry| entry.path()).collect();
     for folder in folders.iter().chain([&workdir.skills]) {
-        staging::recover(folder).map_err(|error| HubError::file("recover", folder, &error))?;
+        staging::recover(folder).map_err(|error| HubError::file("recover", folder, error))?;
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ pub(crate) fn empty_trash(workdir: &Workdir, key: &str) -> Result<(), HubError> 
     let trash = trash(workdir, key);
     match std::fs::remove_dir_all(&trash) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(HubError::file("remove", &trash, &error));
+            return Err(HubError::file("remove", &trash, error));
         }
         _ => {}
     }

@@ -23,7 +23,7 @@ pub use review::{
 };
 
 use crate::digest::{FileRecord, tree_sha256};
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::lock::{ApprovalMethod, LockApproval, LockEntry, ScanRecord, UpstreamRecord, timestamp};
 use crate::net::DownloadProgress;
@@ -31,6 +31,7 @@ use crate::tree::{SkillTree, TreeFile, records_of};
 use crate::version_archive;
 use crate::workdir::{Workdir, WorkdirGuard};
 use journal::InstallJournal;
+use sinew_settings::ErrorCode;
 
 /// A skill that was installed.
 #[derive(Debug, Clone, Serialize)]
@@ -82,11 +83,11 @@ impl Hub {
                 Ok(self.approval(prepared, by, method, reason))
             }
             InstallDecision::No => {
-                Err(refused(HubErrorCode::Rejected, format!("{}: declined", proposal.key)))
+                Err(refused(ErrorCode::Rejected, format!("{}: declined", proposal.key)))
             }
             InstallDecision::Nobody { id } => {
                 let error = refused(
-                    HubErrorCode::NeedsApproval,
+                    ErrorCode::NeedsApproval,
                     format!("{} waits for a person's approval", proposal.key),
                 );
                 Err(match id {
@@ -130,7 +131,7 @@ impl Hub {
         if approval.digest != digest {
             let message =
                 format!("the approval is for {}, and these files are {digest}", approval.digest);
-            return Err(HubError::new(HubErrorCode::NeedsApproval, message));
+            return Err(HubError::new(ErrorCode::NeedsApproval, message));
         }
         let entered = workdir.acquire(&self.env)?;
         let key = prepared.proposal.key.clone();
@@ -170,14 +171,12 @@ impl Hub {
             && !prepared.ask.overwrite
         {
             let message = format!("{} already exists", target.display());
-            return Err(
-                HubError::new(HubErrorCode::Exists, message).hint("--overwrite replaces it")
-            );
+            return Err(HubError::new(ErrorCode::Exists, message).hint("--overwrite replaces it"));
         }
         if now.map(|entry| &entry.tree_sha256) != prepared.previous.as_ref().map(|e| &e.tree_sha256)
         {
             let message = format!("{key} was changed by another process meanwhile");
-            return Err(HubError::new(HubErrorCode::LocalChanges, message).hint("try again"));
+            return Err(HubError::new(ErrorCode::LocalChanges, message).hint("try again"));
         }
         if !exists {
             return Ok(None);
@@ -194,7 +193,7 @@ impl Hub {
         let tree = SkillTree::from_folder(&workdir.target(key))?;
         let name = format!("{}-{}.zip", key.replace('/', "--"), self.env.clock.now_ms());
         let path = workdir.state.join("backups").join(name);
-        let failed = |error: std::io::Error| HubError::file("write", &path, &error);
+        let failed = |error: std::io::Error| HubError::file("write", &path, error);
         let files = tree.files().iter().map(|file| (file.path.as_str(), file.bytes.as_slice()));
         let bytes = version_archive::pack(files, None).map_err(failed)?;
         sinew_guard::atomic::write(&path, &bytes, sinew_guard::atomic::FileAccess::OwnerOnly)
@@ -248,14 +247,13 @@ impl Hub {
         let target = entered.workdir.target(key);
         let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
             return Err(HubError::new(
-                HubErrorCode::BadReference,
+                ErrorCode::BadReference,
                 format!("`{key}` cannot be the name of a folder"),
             ));
         };
-        std::fs::create_dir_all(parent)
-            .map_err(|error| HubError::file("create", parent, &error))?;
+        std::fs::create_dir_all(parent).map_err(|error| HubError::file("create", parent, error))?;
         let stage =
-            StagedTree::begin(parent).map_err(|error| HubError::file("write", parent, &error))?;
+            StagedTree::begin(parent).map_err(|error| HubError::file("write", parent, error))?;
         for TreeFile { path, bytes, executable } in tree.files() {
             let mode = if *executable { StagedFileMode::Script } else { StagedFileMode::Plain };
             stage.write(path, bytes, mode)?;
@@ -267,7 +265,7 @@ impl Hub {
         let staged = tree_sha256(&records_of(&stage.path())?);
         if staged != entry.tree_sha256 {
             let message = format!("{key}: the disk holds {staged}, not {}", entry.tree_sha256);
-            return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
+            return Err(HubError::new(ErrorCode::IntegrityMismatch, message));
         }
         journal::begin(
             entered,

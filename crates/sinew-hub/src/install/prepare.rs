@@ -9,6 +9,7 @@ use sinew_guard::scan_records::{
     FindingOverride, append_audit_record, read_overrides, record_override, verdict_with_overrides,
 };
 use sinew_guard::{Untrusted, archive, private_files};
+use sinew_settings::ErrorCode;
 
 use super::diff;
 use super::review::{
@@ -16,7 +17,7 @@ use super::review::{
     SkillInstallRequest,
 };
 use crate::digest::tree_sha256;
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::fetch::FetchedVersion;
 use crate::hub::Hub;
 use crate::lock::{LockEntry, LockFile, ScanRecord, is_key, timestamp};
@@ -67,7 +68,7 @@ impl Hub {
         let resolved =
             match self.resolve_with(&ask.reference, ask.accepted.contains(&InstallRisk::Pending)) {
                 Err(error)
-                    if error.word == HubErrorCode::PendingScan
+                    if error.code == ErrorCode::PendingScan
                         && error.hints.iter().any(|h| h.contains("--accept-pending")) =>
                 {
                     self.pause(
@@ -76,7 +77,7 @@ impl Hub {
                         InstallRisk::Pending,
                         &ask.reference.to_string(),
                         &error.message,
-                        HubErrorCode::PendingScan,
+                        ErrorCode::PendingScan,
                     )?;
                     self.resolve_with(&ask.reference, true)?
                 }
@@ -102,19 +103,12 @@ impl Hub {
         let why = Untrusted::new(&why.chars().take(300).collect::<String>()).for_terminal();
         if moderation.is_malware_blocked {
             let message = format!("{name}: its registry blocks it as malware ({why})");
-            return Err(HubError::new(HubErrorCode::BlockedUpstream, message)
+            return Err(HubError::new(ErrorCode::BlockedUpstream, message)
                 .hint("no flag overrides this; look for another skill"));
         }
         if moderation.is_suspicious {
             let detail = format!("its registry flags it as suspicious ({why})");
-            self.pause(
-                ask,
-                gate,
-                InstallRisk::Suspicious,
-                &name,
-                &detail,
-                HubErrorCode::Suspicious,
-            )?;
+            self.pause(ask, gate, InstallRisk::Suspicious, &name, &detail, ErrorCode::Suspicious)?;
         }
         Ok(())
     }
@@ -127,7 +121,7 @@ impl Hub {
         pause: InstallRisk,
         skill: &str,
         detail: &str,
-        word: HubErrorCode,
+        word: ErrorCode,
     ) -> Result<(), HubError> {
         if ask.accepted.contains(&pause) {
             return Ok(());
@@ -163,7 +157,7 @@ impl Hub {
                 InstallRisk::ForeignHost,
                 &requested,
                 &detail,
-                HubErrorCode::NeedsApproval,
+                ErrorCode::NeedsApproval,
             )?;
         }
         if fetched.unverified && resolved.source.kind.is_registry() {
@@ -174,7 +168,7 @@ impl Hub {
                 InstallRisk::Unverified,
                 &requested,
                 detail,
-                HubErrorCode::IntegrityUnavailable,
+                ErrorCode::IntegrityUnavailable,
             )?;
         }
         let key = match ask.name.clone().or_else(|| resolved.key.clone()) {
@@ -183,7 +177,7 @@ impl Hub {
         };
         if !is_key(&key) {
             return Err(HubError::new(
-                HubErrorCode::BadReference,
+                ErrorCode::BadReference,
                 format!("`{key}` cannot be the name of a folder"),
             ));
         }
@@ -269,7 +263,7 @@ impl Hub {
             return Ok(());
         }
         let detail = format!("it came from {before} and would now come from {now}");
-        self.pause(ask, gate, InstallRisk::OwnerChange, key, &detail, HubErrorCode::OwnerChanged)
+        self.pause(ask, gate, InstallRisk::OwnerChange, key, &detail, ErrorCode::OwnerChanged)
     }
 
     /// A skill of the same name elsewhere would no longer be used, or would hide this one.
@@ -296,7 +290,7 @@ impl Hub {
             other.origin,
             resolved.source.identity()
         );
-        self.pause(ask, gate, InstallRisk::Shadows, key, &detail, HubErrorCode::Shadows)
+        self.pause(ask, gate, InstallRisk::Shadows, key, &detail, ErrorCode::Shadows)
     }
 
     fn scan(
@@ -325,9 +319,10 @@ impl Hub {
                 at: timestamp(&*self.env.clock),
             };
             private_files::create_folder(&self.env.sinew_home().join("audit"))
-                .map_err(|error| HubError::file("write", &audit, &error))?;
+                .map_err(|error| HubError::file("write", &audit, error))?;
             record_override(&report, &given, &audit).map_err(|error| {
-                let mut error = HubError::new(HubErrorCode::BlockedGuard, error.to_string())
+                let mut error = HubError::new(ErrorCode::BlockedGuard, error.to_string())
+                    .caused_by(error)
                     .hint(format!("the digest of these files is {digest}"));
                 error.digest = Some(digest.to_owned());
                 error
@@ -344,7 +339,7 @@ impl Hub {
         let worst: Vec<_> = report.at_least(FindingSeverity::Critical).cloned().collect();
         let shown: Vec<&str> = worst.iter().map(|finding| finding.rule.as_str()).take(3).collect();
         let mut error = HubError::new(
-            HubErrorCode::BlockedGuard,
+            ErrorCode::BlockedGuard,
             format!("{key}: the guard blocks it ({})", shown.join(", ")),
         );
         if ask.quarantine
@@ -386,7 +381,7 @@ impl Hub {
         for given in accepted {
             let given = FindingOverride { digest: digest.to_owned(), ..given.clone() };
             append_audit_record(&audit, &given)
-                .map_err(|error| HubError::file("write", &audit, &error))?;
+                .map_err(|error| HubError::file("write", &audit, error))?;
         }
         Ok(())
     }
@@ -405,7 +400,7 @@ fn rails(
     let target = workdir.target(key);
     if !ask.overwrite && std::fs::symlink_metadata(&target).is_ok() {
         let message = format!("{} already exists", target.display());
-        return Err(HubError::new(HubErrorCode::Exists, message)
+        return Err(HubError::new(ErrorCode::Exists, message)
             .hint("`sinew update` brings it up to date; --overwrite replaces it"));
     }
     Ok(())
@@ -413,7 +408,7 @@ fn rails(
 
 pub(crate) fn pinned_error(key: &str, entry: &LockEntry) -> HubError {
     let why = entry.pin_reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
-    HubError::new(HubErrorCode::Pinned, format!("{key} is pinned{why}"))
+    HubError::new(ErrorCode::Pinned, format!("{key} is pinned{why}"))
         .hint(format!("sinew pin --remove {key}"))
 }
 
@@ -425,7 +420,7 @@ fn named(fetched: &FetchedVersion) -> Result<String, HubError> {
     };
     let folder = fetched.found.folder.rsplit('/').next().unwrap_or_default();
     slug(&fetched.found.name).or_else(|| slug(folder)).ok_or_else(|| {
-        HubError::new(HubErrorCode::Invalid, "the skill's name cannot be the name of a folder")
+        HubError::new(ErrorCode::Invalid, "the skill's name cannot be the name of a folder")
             .hint("give it one with --as")
     })
 }

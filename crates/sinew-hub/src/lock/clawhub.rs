@@ -66,7 +66,7 @@ impl ClawhubLock {
         }
         let text = serde_json::to_string_pretty(&lock.root).unwrap_or_default() + "\n";
         atomic::write(&path, text.as_bytes(), FileAccess::Shared)
-            .map_err(|error| HubError::file("write", &path, &error))
+            .map_err(|error| HubError::file("write", &path, error))
     }
 
     /// Writes an entry; fields that other programs wrote stay.

@@ -12,7 +12,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::private_files;
-use sinew_settings::Clock;
+use sinew_settings::{Clock, ErrorCode};
 
 pub(crate) use clawhub::notes;
 pub use clawhub::{ClawhubLock, SkillsLock};
@@ -21,7 +21,7 @@ pub use entry::{
     SkillRetention, SourceKind, SourceRecord, UpstreamRecord,
 };
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 
 /// The format version that is written.
 const VERSION: u64 = 1;
@@ -47,7 +47,7 @@ impl LockFile {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::default());
             }
-            Err(error) => return Err(HubError::file("read", path, &error)),
+            Err(error) => return Err(HubError::file("read", path, error)),
         };
         match parse(&bytes) {
             Some(lock) => Ok(lock),
@@ -69,7 +69,7 @@ impl LockFile {
         if self.newer {
             let message = format!("{} was written by a newer sinew", path.display());
             return Err(
-                HubError::new(HubErrorCode::Lock, message).hint("update sinew, then try again")
+                HubError::new(ErrorCode::Lock, message).hint("update sinew, then try again")
             );
         }
         self.generation += 1;
@@ -89,7 +89,7 @@ impl LockFile {
         value.sort_all_objects();
         let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
         atomic::write(path, text.as_bytes(), FileAccess::Shared)
-            .map_err(|error| HubError::file("write", path, &error))
+            .map_err(|error| HubError::file("write", path, error))
     }
 
     /// The key of an installed skill, given its key, or its slug if only one skill has it.
@@ -104,7 +104,7 @@ impl LockFile {
             [] => {
                 let known = self.skills.keys().map(String::as_str);
                 let error =
-                    HubError::new(HubErrorCode::NotFound, format!("`{wanted}` is not installed"));
+                    HubError::new(ErrorCode::NotFound, format!("`{wanted}` is not installed"));
                 Err(match sinew_settings::nearest(wanted, known).as_slice() {
                     [] => error.hint("`sinew installed` lists what is installed"),
                     near => error.hint(format!("did you mean {}?", near.join(", "))),
@@ -113,7 +113,7 @@ impl LockFile {
             several => {
                 let keys: Vec<String> = several.iter().map(|key| (*key).clone()).collect();
                 let mut error = HubError::new(
-                    HubErrorCode::Ambiguous,
+                    ErrorCode::Ambiguous,
                     format!("`{wanted}` is installed more than once"),
                 )
                 .hint(format!("name one of them: {}", keys.join(", ")));
@@ -161,11 +161,12 @@ pub(crate) fn put_aside(path: &Path, clock: &dyn Clock) -> HubError {
     let time = clock.now_ms().to_string();
     let message = format!("{} is damaged", path.display());
     match private_files::set_aside_corrupt(path, &time) {
-        Ok(aside) => HubError::new(HubErrorCode::Lock, message)
+        Ok(aside) => HubError::new(ErrorCode::Lock, message)
             .hint(format!("it was kept as {}", aside.display()))
             .hint("no skill was touched; `sinew restore --import` reads them in again"),
         Err(error) => {
-            HubError::new(HubErrorCode::Lock, format!("{message}, and cannot be moved: {error}"))
+            HubError::new(ErrorCode::Lock, format!("{message}, and cannot be moved: {error}"))
+                .caused_by(error)
         }
     }
 }

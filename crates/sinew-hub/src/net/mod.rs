@@ -24,10 +24,11 @@ use ureq::http;
 use ureq::tls::TlsConfig;
 use url::Url;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use host_gate::HostGate;
 pub use retry::RequestLimits;
 use retry::{RetryPause, pause};
+use sinew_settings::ErrorCode;
 pub use write::{HttpWrite, HttpWriteMethod};
 
 /// Redirects that are followed; a download behind a mirror needs two.
@@ -185,9 +186,10 @@ impl HttpResponse {
     pub fn json(&self) -> Result<Value, HubError> {
         serde_json::from_slice(&self.body).map_err(|error| {
             HubError::new(
-                HubErrorCode::Network,
+                ErrorCode::Network,
                 format!("{} did not send JSON: {error}", origin(&self.url)),
             )
+            .caused_by(error)
         })
     }
 
@@ -206,7 +208,7 @@ impl HttpClient {
     /// A client with these options.
     pub fn new(options: HttpOptions, clock: Arc<dyn Clock>) -> Result<Self, HubError> {
         let roots = authorities(options.authorities.as_deref()).map_err(|reason| {
-            HubError::new(HubErrorCode::File, reason.detail.clone()).hint("check SSL_CERT_FILE")
+            HubError::new(ErrorCode::File, reason.detail.clone()).hint("check SSL_CERT_FILE")
         })?;
         let config = ureq::Agent::config_builder()
             .proxy(None)
@@ -239,7 +241,7 @@ impl HttpClient {
         let host = origin(&call.url);
         if self.options.network == NetworkAccess::Off {
             return Err(HubError::new(
-                HubErrorCode::Offline,
+                ErrorCode::Offline,
                 format!("{host} was not contacted: sinew is offline"),
             )
             .hint("remove --offline and SINEW_OFFLINE, or name a version that is cached"));
@@ -441,28 +443,26 @@ struct FailedAttempt {
 
 impl FailedAttempt {
     fn final_(url: &Url, what: &str) -> Self {
-        let error = HubError::new(HubErrorCode::Network, format!("{} {what}", origin(url)));
+        let error = HubError::new(ErrorCode::Network, format!("{} {what}", origin(url)));
         Self { error, again: false }
     }
 
     fn again(url: &Url, what: &str) -> Self {
-        let error = HubError::new(HubErrorCode::Network, format!("{} {what}", origin(url)))
+        let error = HubError::new(ErrorCode::Network, format!("{} {what}", origin(url)))
             .hint("check the network, and try again");
         Self { error, again: true }
     }
 
     fn too_large(url: &Url, limit: u64) -> Self {
         let message = format!("{} sent more than {limit} bytes", origin(url));
-        Self { error: HubError::new(HubErrorCode::TooLarge, message), again: false }
+        Self { error: HubError::new(ErrorCode::TooLarge, message), again: false }
     }
 
     fn from_ureq(url: &Url, error: &ureq::Error) -> Self {
         if let Some(refused) = RefusedAddress::find_in_error(error) {
-            let error = HubError::new(
-                HubErrorCode::Network,
-                format!("the request was not sent: {refused}"),
-            )
-            .hint("if that host is yours, add it to skills.install.allowPrivateHosts");
+            let error =
+                HubError::new(ErrorCode::Network, format!("the request was not sent: {refused}"))
+                    .hint("if that host is yours, add it to skills.install.allowPrivateHosts");
             return Self { error, again: false };
         }
         match error {
@@ -482,7 +482,7 @@ fn rate_limited(host: &str, until_ms: u64) -> HubError {
         .map(|time| time.round(jiff::Unit::Second).unwrap_or(time).to_string())
         .unwrap_or_default();
     let mut error = HubError::new(
-        HubErrorCode::RateLimited,
+        ErrorCode::RateLimited,
         format!("{host} has limited our requests: its rate limit is reached"),
     )
     .hint(format!("try again after {until}"));

@@ -3,12 +3,13 @@
 //! A lost answer may have been a yes, so nothing is sent twice. A redirect could deliver a
 //! publication to another server, so none is followed.
 
+use sinew_settings::ErrorCode;
 use url::Url;
 
 use super::{
     AccessToken, FailedAttempt, HttpClient, HttpResponse, NetworkAccess, RequestPurpose, origin,
 };
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 
 /// What a request does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl HttpClient {
     pub fn write(&self, write: &HttpWrite<'_>) -> Result<HttpResponse, HubError> {
         if self.options.network == NetworkAccess::Off {
             let text = format!("{} was not contacted: sinew is offline", origin(&write.url));
-            return Err(HubError::new(HubErrorCode::Offline, text));
+            return Err(HubError::new(ErrorCode::Offline, text));
         }
         self.send_once(write).map_err(|broken| broken.error)
     }

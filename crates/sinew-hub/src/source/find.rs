@@ -1,9 +1,10 @@
 //! Which folders of a repository are skills, and which one a reference names.
 
 use sinew_guard::Untrusted;
+use sinew_settings::ErrorCode;
 use sinew_skill::{ReadOptions, YamlValue};
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 
 /// The only name of a skill file outside registries.
 const SKILL_FILE: &str = "SKILL.md";
@@ -123,7 +124,7 @@ pub fn choose(found: &[RepositorySkill], named: Option<&str>) -> Result<Reposito
         (1, _) => Ok(matching.remove(0)),
         (0, Some(name)) => {
             let error = HubError::new(
-                HubErrorCode::NotFound,
+                ErrorCode::NotFound,
                 format!("there is no skill `{}`", printable(name)),
             );
             Err(match names(found).as_slice() {
@@ -132,7 +133,7 @@ pub fn choose(found: &[RepositorySkill], named: Option<&str>) -> Result<Reposito
             })
         }
         (0, None) => Err(HubError::new(
-            HubErrorCode::NotFound,
+            ErrorCode::NotFound,
             "there is no skill: no SKILL.md with a name and a description",
         )),
         (_, Some(_)) if matching.windows(2).all(|pair| pair[0].name == pair[1].name) => {
@@ -142,7 +143,7 @@ pub fn choose(found: &[RepositorySkill], named: Option<&str>) -> Result<Reposito
         (count, _) => {
             let names = names(&matching);
             let mut error =
-                HubError::new(HubErrorCode::Ambiguous, format!("there are {count} skills"))
+                HubError::new(ErrorCode::Ambiguous, format!("there are {count} skills"))
                     .hint(format!("name one of them after `@`: {}", names.join(", ")));
             error.matches = names;
             Err(error)

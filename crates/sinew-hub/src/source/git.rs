@@ -11,9 +11,9 @@ use sinew_exec::child::{
     StdoutMode,
 };
 use sinew_guard::{Untrusted, private_files};
-use sinew_settings::Environment;
+use sinew_settings::{Environment, ErrorCode};
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::NetworkAccess;
 use crate::reference::GitRef;
 use crate::source::github::is_commit;
@@ -46,23 +46,20 @@ pub fn fetch(
 ) -> Result<GitCheckout, HubError> {
     if network == NetworkAccess::Off {
         return Err(HubError::new(
-            HubErrorCode::Offline,
+            ErrorCode::Offline,
             format!("{} was not contacted: sinew is offline", at.url),
         ));
     }
     if at.url.starts_with('-') {
-        return Err(HubError::new(
-            HubErrorCode::BadReference,
-            "an address must not start with `-`",
-        ));
+        return Err(HubError::new(ErrorCode::BadReference, "an address must not start with `-`"));
     }
     let folder = env.sinew_home().join("cache/git");
     private_files::create_folder(&folder)
-        .map_err(|error| HubError::file("create", &folder, &error))?;
+        .map_err(|error| HubError::file("create", &folder, error))?;
     let work = tempfile::Builder::new()
         .prefix("fetch-")
         .tempdir_in(&folder)
-        .map_err(|error| HubError::file("create", &folder, &error))?;
+        .map_err(|error| HubError::file("create", &folder, error))?;
     let git = GitRunner { env, folder: work.path() };
     let wanted = commit.or(at.at.as_deref());
     let commit = match wanted.filter(|wanted| is_commit(wanted)) {
@@ -85,7 +82,7 @@ pub fn fetch(
     let found = String::from_utf8_lossy(&found).trim().to_owned();
     if found != commit {
         let message = format!("{} sent the commit {found} for {commit}", at.url);
-        return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
+        return Err(HubError::new(ErrorCode::IntegrityMismatch, message));
     }
     let listed = git.run(&["ls-tree", "-r", "-z", "--name-only", &commit])?;
     let paths = listed
@@ -107,7 +104,7 @@ impl GitCheckout {
         let tree = archive.subtree(folder)?;
         match tree.files().iter().find(|file| file.bytes.starts_with(LFS)) {
             Some(pointer) => Err(HubError::new(
-                HubErrorCode::Invalid,
+                ErrorCode::Invalid,
                 format!("{:?} is stored in Git LFS, so its content is missing", pointer.path),
             )),
             None => Ok(tree),
@@ -138,7 +135,7 @@ impl GitRunner<'_> {
             })
         };
         exact("^{}").or_else(|| exact("")).filter(|commit| is_commit(commit)).ok_or_else(|| {
-            HubError::new(HubErrorCode::NotFound, format!("{url} has no `{name}`"))
+            HubError::new(ErrorCode::NotFound, format!("{url} has no `{name}`"))
                 .hint("check the branch or tag")
         })
     }
@@ -146,7 +143,8 @@ impl GitRunner<'_> {
     fn run(&self, args: &[&str]) -> Result<Vec<u8>, HubError> {
         let vars = self.variables();
         let cannot = |error: child::ProgramStartError| {
-            HubError::new(HubErrorCode::File, error.to_string())
+            HubError::new(ErrorCode::File, error.to_string())
+                .caused_by(error)
                 .hint("install git, or name a GitHub repository")
         };
         let file =
@@ -188,9 +186,9 @@ impl GitRunner<'_> {
         .map_err(cannot)?;
         match ended.how {
             ExitCause::Exit(0) => Ok(out),
-            ExitCause::TimedOut => Err(HubError::new(HubErrorCode::Network, "git took too long")),
+            ExitCause::TimedOut => Err(HubError::new(ErrorCode::Network, "git took too long")),
             ExitCause::TooMuchOutput => {
-                Err(HubError::new(HubErrorCode::TooLarge, "the repository is too large"))
+                Err(HubError::new(ErrorCode::TooLarge, "the repository is too large"))
             }
             _ => {
                 let stderr = ended.stderr.text(&sinew_exec::SecretMasker::default());
@@ -198,7 +196,7 @@ impl GitRunner<'_> {
                     stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it failed");
                 let last_line: String = last_line.chars().take(300).collect();
                 let last_line = Untrusted::new(&last_line).for_terminal();
-                Err(HubError::new(HubErrorCode::Network, format!("git: {last_line}"))
+                Err(HubError::new(ErrorCode::Network, format!("git: {last_line}"))
                     .hint("check the address, and that you may read it"))
             }
         }

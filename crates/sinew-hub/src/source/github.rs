@@ -3,10 +3,11 @@
 
 use serde::Deserialize;
 use sinew_guard::archive::{self, ArchiveLimits};
+use sinew_settings::ErrorCode;
 use url::Url;
 
 use crate::cache::HubCache;
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{
     DownloadProgress, HttpClient, HttpRequest, HttpResponse, NetworkAccess, RequestPurpose,
 };
@@ -86,7 +87,7 @@ impl<'a> GitHubClient<'a> {
         match is_commit(&commit) {
             true => Ok(commit.to_ascii_lowercase()),
             false => {
-                Err(HubError::new(HubErrorCode::Network, "GitHub did not name a commit".to_owned()))
+                Err(HubError::new(ErrorCode::Network, "GitHub did not name a commit".to_owned()))
             }
         }
     }
@@ -100,7 +101,7 @@ impl<'a> GitHubClient<'a> {
     ) -> Result<CommitArchive, HubError> {
         if !is_commit(commit) {
             let message = format!("{}/{}: {commit:?} is not a commit", at.owner, at.repo);
-            return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
+            return Err(HubError::new(ErrorCode::IntegrityMismatch, message));
         }
         let key = format!("github/{}/{}/{commit}", at.owner, at.repo).to_ascii_lowercase();
         let bytes = match self.cache.get::<()>(&key) {
@@ -108,7 +109,7 @@ impl<'a> GitHubClient<'a> {
             None if self.http.network() == NetworkAccess::Off => {
                 let message = format!("{}/{} at {commit} is not cached", at.owner, at.repo);
                 return Err(
-                    HubError::new(HubErrorCode::Offline, message).hint("run it once while online")
+                    HubError::new(ErrorCode::Offline, message).hint("run it once while online")
                 );
             }
             None => {
@@ -141,10 +142,10 @@ impl<'a> GitHubClient<'a> {
         let answer = self.http.call(&call, &mut |_, _| {})?;
         if !answer.is_ok() {
             let message = format!("GitHub's search answered with {}", answer.status);
-            return Err(HubError::new(HubErrorCode::Network, message));
+            return Err(HubError::new(ErrorCode::Network, message));
         }
         let found: WirePage<GitHubFileWire> = page(answer.json()?, "items")
-            .map_err(|problem| HubError::new(HubErrorCode::Network, problem))?;
+            .map_err(|problem| HubError::new(ErrorCode::Network, problem))?;
         let hits = found.rows.into_iter().filter_map(|found| {
             let folder = found.path.strip_suffix("SKILL.md")?.trim_end_matches('/');
             hit(found.repository, Some(folder).filter(|folder| !folder.is_empty()))
@@ -161,11 +162,11 @@ impl<'a> GitHubClient<'a> {
             None => format!("{}/{}", at.owner, at.repo),
         };
         Err(match answer.status {
-            404 | 422 => HubError::new(HubErrorCode::NotFound, format!("GitHub has no {what}"))
+            404 | 422 => HubError::new(ErrorCode::NotFound, format!("GitHub has no {what}"))
                 .hint("check the name; a private repository needs its git@ address"),
-            401 | 403 => HubError::new(HubErrorCode::Auth, format!("GitHub does not show {what}")),
+            401 | 403 => HubError::new(ErrorCode::Auth, format!("GitHub does not show {what}")),
             status => HubError::new(
-                HubErrorCode::Network,
+                ErrorCode::Network,
                 format!("GitHub answered with {status} for {what}"),
             ),
         })

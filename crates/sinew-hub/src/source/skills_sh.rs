@@ -1,8 +1,9 @@
 //! skills.sh: a list of skills on GitHub. Only its search is used.
 
 use serde::Deserialize;
+use sinew_settings::ErrorCode;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{HttpClient, HttpRequest};
 use crate::reference::{ShorthandMeaning, SkillReference, SkillsShRef};
 use crate::settings::{HubOptions, join_path};
@@ -39,12 +40,12 @@ pub fn search(
     let answer = http.call(&HttpRequest::get(url), &mut |_, _| {})?;
     if !answer.is_ok() {
         return Err(HubError::new(
-            HubErrorCode::Network,
+            ErrorCode::Network,
             format!("skills.sh answered with {}", answer.status),
         ));
     }
     let found: WirePage<SkillsShWire> = page(answer.json()?, "skills")
-        .map_err(|problem| HubError::new(HubErrorCode::Network, problem))?;
+        .map_err(|problem| HubError::new(ErrorCode::Network, problem))?;
     let listed = found.rows.into_iter().filter_map(|row| {
         // What the list names must parse as a reference like any other.
         let text = format!("skills-sh:{}", row.id);

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use sinew_guard::Untrusted;
 use sinew_guard::archive::{ArchiveLimits, components, format_of};
+use sinew_settings::ErrorCode;
 use sinew_skill::content_hash as sha256_hex;
 use url::Url;
 
-use crate::error::{HubError, HubErrorCode};
+use crate::error::HubError;
 use crate::net::{DownloadProgress, HttpClient, HttpRequest, HttpResponse, RequestPurpose};
 use crate::settings::join_path;
 use crate::tree::{SkillTree, TreeFile};
@@ -91,10 +92,7 @@ pub fn index(http: &HttpClient, base: &Url) -> Result<WellKnownIndex, HubError> 
     if old.is_ok() {
         return read(&old, base);
     }
-    Err(HubError::new(
-        HubErrorCode::NotFound,
-        format!("{base} offers no skills: there is no {INDEX}"),
-    ))
+    Err(HubError::new(ErrorCode::NotFound, format!("{base} offers no skills: there is no {INDEX}")))
 }
 
 fn read(answer: &HttpResponse, base: &Url) -> Result<WellKnownIndex, HubError> {
@@ -108,12 +106,12 @@ fn read(answer: &HttpResponse, base: &Url) -> Result<WellKnownIndex, HubError> {
             let message =
                 format!("the index of {base} has the schema `{other}`, which is not supported");
             return Err(
-                HubError::new(HubErrorCode::Unsupported, message).hint("nothing was installed")
+                HubError::new(ErrorCode::Unsupported, message).hint("nothing was installed")
             );
         }
     };
     let rows: WirePage<WellKnownWire> =
-        page(value, "skills").map_err(|problem| HubError::new(HubErrorCode::Network, problem))?;
+        page(value, "skills").map_err(|problem| HubError::new(ErrorCode::Network, problem))?;
     let mut index =
         WellKnownIndex { url: answer.url.clone(), entries: Vec::new(), problems: rows.problems };
     for row in rows.rows {
@@ -186,7 +184,7 @@ impl WellKnownSkill {
             match answer.is_ok() {
                 true => Ok(answer.body),
                 false => Err(HubError::new(
-                    HubErrorCode::NotFound,
+                    ErrorCode::NotFound,
                     format!("the host has no file for `{name}` (status {})", answer.status),
                 )),
             }
@@ -199,7 +197,7 @@ impl WellKnownSkill {
                     let message = format!(
                         "`{name}` does not have the digest that the index gives: sha256:{found}, not sha256:{sha256}"
                     );
-                    return Err(HubError::new(HubErrorCode::IntegrityMismatch, message));
+                    return Err(HubError::new(ErrorCode::IntegrityMismatch, message));
                 }
                 let size = bytes.len() as u64;
                 let tree = match format_of(&bytes) {

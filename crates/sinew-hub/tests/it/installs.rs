@@ -84,7 +84,7 @@ fn a_slug_of_two_owners_is_a_question() {
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.clawhub.publish_simple("bob", "tides", "1.0.0");
     let error = world.install("tides").unwrap_err();
-    assert_eq!(error.word.as_str(), "ambiguous");
+    assert_eq!(error.code.as_str(), "ambiguous");
     assert_eq!(error.matches, ["@ada/tides", "@bob/tides"]);
     assert!(world.files().is_empty());
 }
@@ -199,7 +199,7 @@ fn nothing_is_installed_without_a_yes() {
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     assert_eq!(refused(world.install_with("tides", &mut Person::no(), |_| {})).0, "rejected");
     let error = world.install_with("tides", &mut Person::absent(), |_| {}).unwrap_err();
-    assert_eq!(error.word.as_str(), "needs-approval");
+    assert_eq!(error.code.as_str(), "needs-approval");
     assert!(error.digest.is_some_and(|digest| digest.starts_with("sha256:")));
     assert!(world.files().is_empty());
 }
@@ -239,7 +239,7 @@ fn what_the_guard_blocks_is_kept_for_a_look_and_can_be_accepted_by_digest() {
     let text = skill_text("tides", "Tells the tides");
     world.clawhub.publish("ada", "tides", "1.0.0", &[("SKILL.md", &text), ("run.sh", THIEF)]);
     let error = world.install("tides").unwrap_err();
-    assert_eq!(error.word.as_str(), "blocked-guard");
+    assert_eq!(error.code.as_str(), "blocked-guard");
     let (rules, digest) = (error.findings, error.digest.unwrap());
     assert!(!rules.is_empty());
     assert!(world.files().is_empty());

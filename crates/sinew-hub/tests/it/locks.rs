@@ -54,7 +54,7 @@ fn a_damaged_lock_is_put_aside_and_no_skill_is_touched() {
     world.install("tides").unwrap();
     world.machine.write("work/.sinew/lock.json", "{ torn");
     let error = world.hub().installed(&world.workdir()).unwrap_err();
-    assert_eq!(error.word.as_str(), "lock");
+    assert_eq!(error.code.as_str(), "lock");
     let aside: Vec<String> =
         world.files().into_iter().filter(|path| path.contains("lock.json.corrupt-")).collect();
     assert_eq!(aside.len(), 1);

@@ -21,7 +21,7 @@ fn a_wait_that_was_asked_for_is_waited() {
     world.clawhub.set_manner(ClawHubManner::RateLimited { times: 99, retry_after: "0".to_owned() });
     let before = world.clawhub.requests().len();
     let error = world.hub().resolve(&ask("tides").reference).unwrap_err();
-    assert_eq!(error.word.as_str(), "rate-limited");
+    assert_eq!(error.code.as_str(), "rate-limited");
     assert_eq!(world.clawhub.requests().len() - before, 3);
     // A wait that is too long fails at once, and the error names the time.
     world

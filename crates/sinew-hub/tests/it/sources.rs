@@ -68,7 +68,7 @@ fn skills_of_a_repository_are_found_where_people_keep_them() {
     );
     let error = world.install("ada/many").unwrap_err();
     assert_eq!(
-        (error.word.as_str(), error.matches),
+        (error.code.as_str(), error.matches),
         ("ambiguous", vec!["one".to_owned(), "two".to_owned()])
     );
     assert_eq!(world.install("ada/many@two").unwrap().key, "two");
@@ -86,7 +86,7 @@ fn githubs_limit_is_told_with_its_time() {
     let world = World::new();
     world.github.limit(10_000_000_000);
     let error = world.install("ada/winds").unwrap_err();
-    assert_eq!(error.word.as_str(), "rate-limited");
+    assert_eq!(error.code.as_str(), "rate-limited");
     assert_eq!(error.retry_at_ms, Some(10_000_000_000_000));
 }
 
@@ -138,7 +138,7 @@ fn a_wrong_digest_names_its_entry_and_the_others_install() {
     assert_eq!(world.install(&format!("{}#good", site.address())).unwrap().key, "good");
     assert_eq!(world.install(&format!("{}#packed", site.address())).unwrap().key, "packed");
     let error = world.install(site.address()).unwrap_err();
-    assert_eq!((error.word.as_str(), error.matches.len()), ("ambiguous", 3));
+    assert_eq!((error.code.as_str(), error.matches.len()), ("ambiguous", 3));
     assert_eq!(refused(world.install(&format!("{}#odd", site.address()))).0, "not-found");
     assert_eq!(world.lock()["skills"]["good"]["source"]["kind"], "well-known");
 }

@@ -229,7 +229,7 @@ pub(crate) fn accepting(pauses: &[InstallRisk]) -> impl FnOnce(&mut SkillInstall
 /// The code and the message of an error.
 pub(crate) fn refused<T: std::fmt::Debug>(result: Result<T, HubError>) -> (&'static str, String) {
     let error = result.expect_err("a refusal");
-    (error.word.as_str(), error.message)
+    (error.code.as_str(), error.message)
 }
 
 fn walk(folder: &Path, at: &str, found: &mut Vec<String>) {

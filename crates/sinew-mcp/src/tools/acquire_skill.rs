@@ -14,7 +14,7 @@ use sinew_engine::approval::ConsentChannel;
 use sinew_engine::hub::{
     HubOverrides, NameMatching, RegistryQuery, SearchSources, ShorthandMeaning, SkillReference,
 };
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 
 use super::approve::{decide, needs_approval};
 use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, text};
@@ -154,9 +154,9 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
 /// Why a candidate is held back is for people; an agent hears that it is.
 fn without_rules(call: &McpToolCall<'_>, refusal: McpToolRefusal) -> McpToolRefusal {
     match refusal {
-        McpToolRefusal::Engine(error) => {
-            let message = call.look.engine.skills().mask_rule_names(&error.message);
-            McpToolRefusal::Engine(EngineError { message, ..error })
+        McpToolRefusal::Engine(mut error) => {
+            error.message = call.look.engine.skills().mask_rule_names(&error.message);
+            McpToolRefusal::Engine(error)
         }
         invalid => invalid,
     }
@@ -207,7 +207,7 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
             let state = engine.cortex()?.run(&run)?.state.name();
             if state != "retain" {
                 let said = format!("the run {run} is in {state}; there is nothing to keep now");
-                return Err(EngineError::new(ErrorKind::Refused, "not-now", said)
+                return Err(EngineError::new(ErrorCode::NotNow, said)
                     .hint("report a success first; sinew asks when a skill is worth keeping")
                     .into());
             }
@@ -245,11 +245,7 @@ pub(super) fn listener(call: &McpToolCall<'_>) -> AcquisitionListener {
 }
 
 fn not_of_a_run(id: &str) -> EngineError {
-    EngineError::new(
-        ErrorKind::Usage,
-        "other-subject",
-        format!("the approval {id} belongs to no run"),
-    )
+    EngineError::new(ErrorCode::OtherSubject, format!("the approval {id} belongs to no run"))
 }
 
 /// Takes a run up where it stands.

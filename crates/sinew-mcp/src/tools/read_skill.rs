@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_engine::{EngineError, fill_in};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::{
     LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,
@@ -84,12 +84,8 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         (None, uri) => {
             let uri = uri.as_deref().unwrap_or_default();
             let (entry, below) = engine.skills().served_at(catalog, uri).ok_or_else(|| {
-                EngineError::new(
-                    ErrorKind::No,
-                    "unknown-skill",
-                    format!("no skill is served at {uri}"),
-                )
-                .hint("list_skills names the addresses there are")
+                EngineError::new(ErrorCode::UnknownSkill, format!("no skill is served at {uri}"))
+                    .hint("list_skills names the addresses there are")
             })?;
             let below = Some(below).filter(|below| !below.is_empty());
             (entry.name.clone(), input.file.clone().or(below))

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use sinew_engine::EngineError;
+use sinew_settings::ErrorCode;
 use sinew_workshop::{ReviewerProvider, WorkshopCaller};
 
 use super::approve::{decide, needs_approval};
@@ -93,7 +94,7 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
 }
 
 fn needs_a_person(error: &EngineError) -> bool {
-    matches!(error.code, "needs-approval" | "held")
+    matches!(error.code, ErrorCode::NeedsApproval | ErrorCode::Held)
 }
 
 fn resume(

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
-use sinew_settings::Actor;
+use sinew_settings::{Actor, ErrorCode};
 
 use super::session::BrowserSession;
 use crate::api::Problem;
@@ -100,8 +100,8 @@ pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
             let said_where = request.headers().contains_key(ORIGIN);
             let sent_by_us = ours && said_where;
             if !reads && !sent_by_us {
-                return Problem::forbidden(
-                    "csrf",
+                return Problem::new(
+                    ErrorCode::Csrf,
                     "a browser's change needs its `Origin` and the header `X-Sinew-CSRF`",
                 )
                 .into_response();

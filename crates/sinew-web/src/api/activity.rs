@@ -4,6 +4,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use sinew_cortex::UtcInstant;
 use sinew_engine::ActivityFilter;
+use sinew_settings::ErrorCode;
 use utoipa::IntoParams;
 
 use super::extract::{JsonReply, UrlQuery};
@@ -46,7 +47,9 @@ pub(crate) async fn activity(
     let since = match query.since.as_deref().map(str::parse::<UtcInstant>) {
         None => None,
         Some(Ok(since)) => Some(since),
-        Some(Err(_)) => return Err(Problem::bad("bad-time", "`since` is no RFC 3339 time")),
+        Some(Err(_)) => {
+            return Err(Problem::new(ErrorCode::BadTime, "`since` is no RFC 3339 time"));
+        }
     };
     app.ask(move |look| {
         let filter = ActivityFilter {

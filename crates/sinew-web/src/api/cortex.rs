@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_cortex::weight;
 use sinew_engine::{CortexOverview, LessonRow};
+use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
 
 use super::extract::{JsonBody, JsonReply, UrlPath};
@@ -152,7 +153,7 @@ pub(crate) async fn blacklist_remove(
     let was = app.change(move |look| look.engine.cortex()?.blacklist_remove(&removed)).await?;
     if !was {
         let said = format!("`{}` is not hidden", slug.escape_debug());
-        return Err(Problem::new(StatusCode::NOT_FOUND, "not-hidden", said));
+        return Err(Problem::new(ErrorCode::NotHidden, said));
     }
     Ok(JsonReply::of(&json!({"slug": slug, "hidden": false}))?)
 }

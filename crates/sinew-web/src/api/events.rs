@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
+use sinew_settings::ErrorCode;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
@@ -44,7 +45,8 @@ impl EventsQuery {
                 let all: Vec<&str> =
                     ServerEventKind::ALL.iter().map(|kind| kind.as_str()).collect();
                 let said = format!("there is no kind `{}`", name.escape_debug());
-                Problem::bad("unknown-kind", said).hint(format!("kinds: {}", all.join(", ")))
+                Problem::new(ErrorCode::UnknownKind, said)
+                    .hint(format!("kinds: {}", all.join(", ")))
             })
         };
         names.split(',').map(kind).collect()
@@ -104,8 +106,7 @@ pub(crate) async fn events(
     let kinds = query.kinds()?;
     let Some((place, receiver)) = app.bus().listen() else {
         let said = format!("{MAX_STREAMS} listeners are there already");
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-streams", said)
-            .hint("close one of them"));
+        return Err(Problem::new(ErrorCode::TooManyStreams, said).hint("close one of them"));
     };
     // The place in the books is found before the first event can be missed.
     app.wake_follower();

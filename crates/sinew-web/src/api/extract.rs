@@ -3,13 +3,13 @@
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, FailedToBufferBody};
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::header;
 use axum::http::request::Parts;
-use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::Problem;
 use crate::access::WebCaller;
@@ -27,18 +27,18 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
         // A form of another site can send text, never this type.
         if kind != "application/json" {
             let said = "the body must be JSON, and its `Content-Type` must say so";
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "not-json", said));
+            return Err(Problem::new(ErrorCode::NotJson, said));
         }
         let bytes = Bytes::from_request(request, state).await.map_err(|error| match error {
             BytesRejection::FailedToBufferBody(FailedToBufferBody::LengthLimitError(_)) => {
                 let said = "the body is larger than this server takes";
-                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "too-large", said)
+                Problem::new(ErrorCode::TooLarge, said)
             }
-            _ => Problem::bad("bad-body", "the body did not arrive whole"),
+            _ => Problem::new(ErrorCode::BadBody, "the body did not arrive whole"),
         })?;
         match serde_json::from_slice(&bytes) {
             Ok(value) => Ok(Self(value)),
-            Err(error) => Err(Problem::bad("bad-body", error.to_string())),
+            Err(error) => Err(Problem::new(ErrorCode::BadBody, error.to_string())),
         }
     }
 }
@@ -52,7 +52,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for UrlQuery<T> {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match Query::<T>::from_request_parts(parts, state).await {
             Ok(Query(value)) => Ok(Self(value)),
-            Err(error) => Err(Problem::bad("bad-query", error.body_text())),
+            Err(error) => Err(Problem::new(ErrorCode::BadQuery, error.body_text())),
         }
     }
 }
@@ -66,7 +66,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for UrlPath
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match Path::<T>::from_request_parts(parts, state).await {
             Ok(Path(value)) => Ok(Self(value)),
-            Err(error) => Err(Problem::bad("bad-path", error.body_text())),
+            Err(error) => Err(Problem::new(ErrorCode::BadPath, error.body_text())),
         }
     }
 }
@@ -88,7 +88,7 @@ impl JsonReply {
     pub(crate) fn of(value: &impl Serialize) -> Result<Self, EngineError> {
         let written = serde_json::to_vec(value).map(Self);
         written.map_err(|error| {
-            EngineError::new(ErrorKind::Environment, "not-writable", format!("no JSON: {error}"))
+            EngineError::new(ErrorCode::NotWritable, format!("no JSON: {error}")).caused_by(error)
         })
     }
 }

@@ -23,9 +23,9 @@ mod skills;
 mod traces;
 
 use axum::extract::DefaultBodyLimit;
-use axum::http::StatusCode;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::{Json, Router};
+use sinew_settings::ErrorCode;
 use utoipa::OpenApi as _;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouterExt as _};
 use utoipa_axum::routes;
@@ -110,11 +110,11 @@ pub(crate) fn router(app: &WebApp) -> Router {
 }
 
 async fn nothing_here() -> Problem {
-    Problem::new(StatusCode::NOT_FOUND, "unknown-route", "the API has no such address")
+    Problem::new(ErrorCode::UnknownRoute, "the API has no such address")
         .hint(format!("{BASE}/openapi.json lists all there are"))
 }
 
 async fn not_so() -> Problem {
     let said = "this address is not asked that way";
-    Problem::new(StatusCode::METHOD_NOT_ALLOWED, "wrong-method", said)
+    Problem::new(ErrorCode::WrongMethod, said)
 }

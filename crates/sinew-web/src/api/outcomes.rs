@@ -10,6 +10,7 @@ use sinew_cortex::record::{OutcomeReporter, UseResult};
 use sinew_engine::NewOutcome;
 use sinew_engine::acquire::UnattendedHost;
 use sinew_engine::hub::HubOverrides;
+use sinew_settings::ErrorCode;
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{JsonBody, JsonReply, UrlQuery};
@@ -143,13 +144,16 @@ pub(crate) async fn report(
 ) -> Result<(StatusCode, JsonReply), Problem> {
     let worked = report.outcome == OutcomeResultName::Success;
     if !worked && report.failure.is_none() {
-        return Err(Problem::bad("bad-outcome", "a failure says how: `failure` is missing"));
+        return Err(Problem::new(
+            ErrorCode::BadOutcome,
+            "a failure says how: `failure` is missing",
+        ));
     }
     if worked && report.failure.is_some() {
-        return Err(Problem::bad("bad-outcome", "what worked has no `failure`"));
+        return Err(Problem::new(ErrorCode::BadOutcome, "what worked has no `failure`"));
     }
     if report.run.is_none() && report.skill.is_none() {
-        return Err(Problem::bad("bad-outcome", "name a `run`, or a `skill`"));
+        return Err(Problem::new(ErrorCode::BadOutcome, "name a `run`, or a `skill`"));
     }
     app.change(move |look| {
         let cortex = look.engine.cortex()?;

@@ -5,7 +5,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use serde::Serialize;
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
 
 /// The most entries of a page.
@@ -54,7 +54,7 @@ impl PageRequest {
 }
 
 fn usage(said: String) -> EngineError {
-    EngineError::new(ErrorKind::Usage, "bad-page", said)
+    EngineError::new(ErrorCode::BadPage, said)
 }
 
 impl<T> CursorPage<T> {

@@ -5,7 +5,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
 
 /// Why a request was not answered, and what to do next.
@@ -21,33 +21,18 @@ pub struct Problem {
     /// What happened, where.
     detail: String,
     /// A stable name, for programs.
-    code: &'static str,
+    #[schema(value_type = String)]
+    code: ErrorCode,
     /// What to do next.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
-/// Codes whose status is not that of their kind.
-const STATUSES: &[(&str, StatusCode)] = &[
-    ("wrong-status", StatusCode::CONFLICT),
-    ("stale", StatusCode::CONFLICT),
-    ("changed", StatusCode::CONFLICT),
-    ("changed-since", StatusCode::CONFLICT),
-    ("changed-meanwhile", StatusCode::CONFLICT),
-    ("already-decided", StatusCode::CONFLICT),
-    ("approval-used", StatusCode::CONFLICT),
-    ("quarantined", StatusCode::CONFLICT),
-    ("duplicate", StatusCode::CONFLICT),
-    ("held", StatusCode::CONFLICT),
-    ("too-large", StatusCode::PAYLOAD_TOO_LARGE),
-    ("not-storable", StatusCode::BAD_REQUEST),
-    // Somebody asked to stay offline, and there is nothing to show then.
-    ("offline", StatusCode::NOT_FOUND),
-];
-
 impl Problem {
     /// A problem of this surface's own.
-    pub(crate) fn new(status: StatusCode, code: &'static str, detail: impl Into<String>) -> Self {
+    pub(crate) fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
+        let status =
+            StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         Self {
             kind: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
@@ -58,25 +43,15 @@ impl Problem {
         }
     }
 
-    /// A request that makes no sense.
-    pub(crate) fn bad(code: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, code, detail)
-    }
-
     /// Somebody without a name.
     pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNAUTHORIZED, "unauthorized", detail)
+        Self::new(ErrorCode::Unauthorized, detail)
             .hint("send `Authorization: Bearer <token>`; `sinew serve` says where the token is")
-    }
-
-    /// Somebody who may not.
-    pub(crate) fn forbidden(code: &'static str, detail: impl Into<String>) -> Self {
-        Self::new(StatusCode::FORBIDDEN, code, detail)
     }
 
     /// A bug of ours: said without its insides.
     pub(crate) fn internal() -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the request failed inside sinew")
+        Self::new(ErrorCode::Internal, "the request failed inside sinew")
     }
 
     #[must_use]
@@ -104,15 +79,8 @@ impl Problem {
 
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
-        let own = STATUSES.iter().find(|(code, _)| *code == error.code).map(|(_, status)| *status);
-        let status = own.unwrap_or(match error.kind {
-            ErrorKind::No => StatusCode::NOT_FOUND,
-            ErrorKind::Usage => StatusCode::BAD_REQUEST,
-            ErrorKind::Refused => StatusCode::FORBIDDEN,
-            ErrorKind::Environment => StatusCode::SERVICE_UNAVAILABLE,
-        });
         let hint = (!error.hints.is_empty()).then(|| error.hints.join("; "));
-        Self { hint, ..Self::new(status, error.code, error.message) }
+        Self { hint, ..Self::new(error.code, error.message) }
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_catalog::prompt::PromptReport;
 use sinew_engine::{AnswerPrompt, ModelChoice, PromptOptions, RouteRequest};
-use sinew_settings::Reason;
+use sinew_settings::{ErrorCode, Reason};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{JsonBody, JsonReply, UrlQuery};
@@ -55,7 +55,10 @@ pub(crate) async fn prompt(
 ) -> Result<JsonReply, Problem> {
     let too_long = |message: &String| message.chars().nth(MAX_IN_ADDRESS).is_some();
     if query.message.as_ref().is_some_and(too_long) {
-        return Err(Problem::bad("bad-message", "`message` is at most 4000 characters here"));
+        return Err(Problem::new(
+            ErrorCode::BadMessage,
+            "`message` is at most 4000 characters here",
+        ));
     }
     app.ask(move |look| {
         let mut options = prompt_for(look, query.message.as_deref());
@@ -129,13 +132,13 @@ impl RouteBody {
     fn check(&self) -> Result<(), Problem> {
         let chars = |text: &str, most: usize| text.chars().nth(most).is_none();
         if self.message.trim().is_empty() || !chars(&self.message, MAX_MESSAGE) {
-            return Err(Problem::bad("bad-message", "`message` is 1 to 20000 characters"));
+            return Err(Problem::new(ErrorCode::BadMessage, "`message` is 1 to 20000 characters"));
         }
         if self.limit.is_some_and(|limit| !(1..=MAX_MATCHES).contains(&limit)) {
-            return Err(Problem::bad("bad-limit", "`limit` is 1 to 20"));
+            return Err(Problem::new(ErrorCode::BadLimit, "`limit` is 1 to 20"));
         }
         if self.intent.as_deref().is_some_and(|intent| !chars(intent, MAX_INTENT)) {
-            return Err(Problem::bad("bad-intent", "`intent` is at most 300 characters"));
+            return Err(Problem::new(ErrorCode::BadIntent, "`intent` is at most 300 characters"));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use sinew_engine::hub::{
     UpdateResult, WorkdirSkill,
 };
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::Actor;
+use sinew_settings::{Actor, ErrorCode};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
@@ -50,7 +50,7 @@ pub(crate) async fn search(
     UrlQuery(query): UrlQuery<HubSearchQuery>,
 ) -> Result<JsonReply, Problem> {
     if query.q.trim().is_empty() || query.q.chars().nth(MAX_WORDS).is_some() {
-        return Err(Problem::bad("bad-search", "`q` is 1 to 200 characters"));
+        return Err(Problem::new(ErrorCode::BadSearch, "`q` is 1 to 200 characters"));
     }
     app.ask(move |look| {
         let hub =

@@ -4,6 +4,7 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::json;
 use sinew_engine::ScanSubject;
+use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
 
 use super::extract::{JsonBody, JsonReply};
@@ -33,7 +34,7 @@ pub(crate) async fn scan(
     JsonBody(target): JsonBody<ScanBody>,
 ) -> Result<JsonReply, Problem> {
     if target.skill.is_some() == target.text.is_some() {
-        return Err(Problem::bad("bad-target", "name either a `skill` or a `text`"));
+        return Err(Problem::new(ErrorCode::BadTarget, "name either a `skill` or a `text`"));
     }
     app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);

@@ -7,7 +7,7 @@ use sinew_engine::connect::{
     AgentConnection, ConnectParts, ConnectRequest, ConnectScope, FileChangeStatus,
 };
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::diff;
 use super::frame::{FormResult, HtmlPage, PageFrame, PageResult, PageVisitor, SignedForm};
@@ -81,7 +81,7 @@ fn found(engine: &Engine, name: &str) -> Result<AgentRow, EngineError> {
     let found = all.iter().find(|connection| connection.agent == name).map(AgentRow::of);
     found.ok_or_else(|| {
         let said = format!("there is no agent `{name}` that could be connected");
-        EngineError::new(ErrorKind::No, "unknown-agent", said)
+        EngineError::new(ErrorCode::UnknownAgent, said)
     })
 }
 

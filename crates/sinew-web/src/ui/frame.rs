@@ -11,7 +11,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use url::form_urlencoded;
 
 use super::switch::SwitchUndo;
@@ -132,9 +132,9 @@ impl<S: Send + Sync> FromRequest<S> for SignedForm {
         let visitor = PageVisitor::from_request_parts(&mut parts, state).await?;
         let has_origin = parts.headers.contains_key(ORIGIN);
         let request = Request::from_parts(parts, body);
-        let bytes = Bytes::from_request(request, state).await.map_err(|error| {
+        let bytes = Bytes::from_request(request, state).await.map_err(|_| {
             let said = "the form is larger than this server takes";
-            PageError(Problem::new(error.status(), "too-large", said)).into_response()
+            PageError(Problem::new(ErrorCode::TooLarge, said)).into_response()
         })?;
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(&bytes) {
@@ -144,7 +144,7 @@ impl<S: Send + Sync> FromRequest<S> for SignedForm {
         // That the origin is ours was checked in front; here it must be there at all.
         if !has_origin || !word.is_some_and(|word| visitor.session.matches_csrf(word)) {
             let said = "this form was not sent by a page of this server, or the page is too old";
-            let problem = Problem::forbidden("csrf", said).hint("load the page again");
+            let problem = Problem::new(ErrorCode::Csrf, said).hint("load the page again");
             return Err(PageError(problem).into_response());
         }
         Ok(Self { fields })
@@ -158,7 +158,7 @@ pub(super) struct HtmlPage(String);
 impl HtmlPage {
     pub(super) fn of(template: &impl Template) -> Result<Self, EngineError> {
         template.render().map(Self).map_err(|error| {
-            EngineError::new(ErrorKind::Environment, "not-drawn", format!("no page: {error}"))
+            EngineError::new(ErrorCode::NotDrawn, format!("no page: {error}")).caused_by(error)
         })
     }
 }

@@ -10,7 +10,7 @@ use sinew_engine::{
     RouteRequest, UnavailableSkill,
 };
 use sinew_route::{AbstainReason, RouteDecision, ScoreParts};
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 use url::form_urlencoded;
 
 use super::chart;
@@ -234,7 +234,7 @@ pub(super) async fn save(State(app): State<WebApp>, form: SignedForm) -> FormRes
         if expected.is_none() && !none {
             let said =
                 "a test case needs the skill that should answer, or the word that none should";
-            return Err(EngineError::new(ErrorKind::Usage, "bad-case", said));
+            return Err(EngineError::new(ErrorCode::BadCase, said));
         }
         let expected = expected.as_deref().map(str::trim);
         let actor = Actor::Person { name: None };

@@ -5,7 +5,7 @@ use axum::http::Uri;
 use axum::response::Redirect;
 use sinew_catalog::CatalogEntry;
 use sinew_engine::{Engine, EngineError, SkillSettingsPatch};
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 use url::form_urlencoded;
 
 use super::frame::{FormResult, SignedForm};
@@ -123,9 +123,7 @@ pub(super) async fn set(
     let wish = form.text("set").unwrap_or_default();
     let Some(switch) = SkillSwitch::read(&wish) else {
         let said = format!("there is no switch `{}`", wish.escape_debug());
-        return Err(
-            Problem::from(EngineError::new(ErrorKind::Usage, "unknown-switch", said)).into()
-        );
+        return Err(Problem::from(EngineError::new(ErrorCode::UnknownSwitch, said)).into());
     };
     let said = |before: &[u8]| {
         let mut query = without_done(before);

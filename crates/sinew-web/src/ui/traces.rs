@@ -5,7 +5,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_traces::{JudgementEvidence, RunJudgement, RunStep};
 use sinew_workshop::RememberedRun;
 
@@ -148,7 +148,7 @@ pub(super) async fn act(
                     None => {
                         let why = learned.reason.unwrap_or_else(|| "there is no draft".to_owned());
                         let said = format!("the run became nothing: {why}");
-                        Err(EngineError::new(ErrorKind::No, "no-draft", said))
+                        Err(EngineError::new(ErrorCode::NoDraft, said))
                     }
                 }
             }
@@ -156,7 +156,7 @@ pub(super) async fn act(
                 look.engine.traces().discard_run(&id)?;
                 Ok("/traces?done=discarded".to_owned())
             }
-            _ => Err(EngineError::new(ErrorKind::No, "unknown-action", "there is no such action")),
+            _ => Err(EngineError::new(ErrorCode::UnknownAction, "there is no such action")),
         })
         .await?;
     Ok(Redirect::to(&to))

@@ -6,7 +6,7 @@ use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_cortex::UtcInstant;
 use sinew_engine::EngineError;
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 use sinew_workshop::{
     ApplyConsent, Proposal, ProposalChange, ProposalRevision, ProposalSource, UndoForce, UndoTarget,
 };
@@ -306,11 +306,7 @@ pub(super) async fn act(
                     engine.workshop().with(|shop| shop.undo(&wish, UndoForce::No, &by))?;
                     Ok("undone")
                 }
-                _ => Err(EngineError::new(
-                    ErrorKind::No,
-                    "unknown-action",
-                    "there is no such action",
-                )),
+                _ => Err(EngineError::new(ErrorCode::UnknownAction, "there is no such action")),
             }
         })
         .await?;

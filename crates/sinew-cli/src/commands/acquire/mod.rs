@@ -8,7 +8,7 @@ use sinew_cortex::acquire::{AcquireEnding, AcquireRun};
 use sinew_engine::acquire::{AcquireRequest, AcquireStatus, AcquireWait};
 use sinew_engine::hub::HubOverrides;
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::ErrorKind;
+use sinew_settings::{ErrorCode, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
             .is_none_or(|(slug, hex)| slug.is_empty() || hex.len() != 64)
         {
             let message = format!("`{given}` names no skill and its digest");
-            return Err(EngineError::new(ErrorKind::Usage, "bad-digest", message)
+            return Err(EngineError::new(ErrorCode::BadDigest, message)
                 .hint("write it is shown: slug@sha256:…, with all 64 digits")
                 .into());
         }
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
 /// The run that is meant: the one that is named, or the latest that is not over.
 fn named(run: &str, open: &[AcquireRun]) -> Result<String, EngineError> {
     match (run, open) {
-        ("", []) => Err(EngineError::new(ErrorKind::No, "no-run", "no run is open")
+        ("", []) => Err(EngineError::new(ErrorCode::NoRun, "no run is open")
             .hint("`sinew acquire <task>` begins one")),
         ("", [.., latest]) => Ok(latest.id.clone()),
         (run, _) => Ok(run.to_owned()),

@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use sinew_cortex::record::ForgetScope;
 use sinew_engine::{Cortex, EngineError};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -43,13 +43,9 @@ pub(super) fn run(args: &CortexResetArgs, cortex: &Cortex<'_>, out: &mut Printer
     let what = render::safe(&what);
     let agreed = args.yes || out.can_ask() && confirmed(&what);
     if !agreed {
-        return Err(EngineError::new(
-            ErrorKind::Refused,
-            "not-confirmed",
-            format!("{what} was not forgotten"),
-        )
-        .hint("add --yes to forget it without a question")
-        .into());
+        return Err(EngineError::new(ErrorCode::NotConfirmed, format!("{what} was not forgotten"))
+            .hint("add --yes to forget it without a question")
+            .into());
     }
     cortex.reset(scope)?;
     let shown = serde_json::json!({ "forgotten": what });

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::{fs, io};
 
 use sinew_engine::EngineError;
-use sinew_settings::{Environment, ErrorKind};
+use sinew_settings::{Environment, ErrorCode};
 
 /// Variables of the real machine that the demo sees: where programs lie, and how to draw.
 const KEPT: &[&str] = &["PATH", "TERM", "NO_COLOR", "COLUMNS", "LANG", "SYSTEMROOT"];
@@ -23,12 +23,12 @@ impl DemoMachine {
     /// A machine below `root`, with the files of the demo.
     pub(super) fn new(root: &Path, env: &Environment) -> Result<Self, EngineError> {
         let exe = env.exe.clone().ok_or_else(|| {
-            EngineError::new(ErrorKind::Environment, "no-program", "the program cannot find itself")
+            EngineError::new(ErrorCode::NoProgram, "the program cannot find itself")
         })?;
         let vars = env.vars.iter().filter(|(name, _)| KEPT.contains(&name.to_uppercase().as_str()));
         let vars = vars.map(|(name, value)| (name.clone(), value.clone())).collect();
         let stage = Self { root: root.to_owned(), exe, vars, server: None };
-        stage.set().map_err(|error| failed("be prepared", &error))?;
+        stage.set().map_err(|error| failed("be prepared", error))?;
         Ok(stage)
     }
 
@@ -63,7 +63,7 @@ impl DemoMachine {
 
     /// Runs `sinew` on this machine.
     pub(super) fn run(&self, args: &[String]) -> Result<Output, EngineError> {
-        self.command(args).output().map_err(|error| failed("go on", &error))
+        self.command(args).output().map_err(|error| failed("go on", error))
     }
 
     /// Starts the server with the team's registry, and a person who may publish to it. Gives what the
@@ -79,10 +79,10 @@ impl DemoMachine {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| failed("serve", &error))?;
+            .map_err(|error| failed("serve", error))?;
         let mut line = String::new();
         if let Some(stdout) = server.stdout.take() {
-            BufReader::new(stdout).read_line(&mut line).map_err(|error| failed("serve", &error))?;
+            BufReader::new(stdout).read_line(&mut line).map_err(|error| failed("serve", error))?;
         }
         self.server = Some(server);
         let serving: serde_json::Value = read(line.as_bytes())?;
@@ -90,7 +90,7 @@ impl DemoMachine {
         let config = serde_json::json!({ "hub": { "registry": registry } });
         fs::create_dir_all(self.home().join(".sinew"))
             .and_then(|()| fs::write(self.home().join(".sinew/config.json5"), config.to_string()))
-            .map_err(|error| failed("be configured", &error))?;
+            .map_err(|error| failed("be configured", error))?;
         self.log_in(token["token"].as_str().unwrap_or_default())?;
         Ok(serving)
     }
@@ -103,14 +103,14 @@ impl DemoMachine {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(|error| failed("log in", &error))?;
+            .map_err(|error| failed("log in", error))?;
         if let Some(mut stdin) = login.stdin.take() {
-            stdin.write_all(token.as_bytes()).map_err(|error| failed("log in", &error))?;
+            stdin.write_all(token.as_bytes()).map_err(|error| failed("log in", error))?;
         }
         match login.wait() {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(failed("log in", &io::Error::other(status.to_string()))),
-            Err(error) => Err(failed("log in", &error)),
+            Ok(status) => Err(failed("log in", io::Error::other(status.to_string()))),
+            Err(error) => Err(failed("log in", error)),
         }
     }
 }
@@ -126,13 +126,10 @@ impl Drop for DemoMachine {
 }
 
 fn read(json: &[u8]) -> Result<serde_json::Value, EngineError> {
-    serde_json::from_slice(json).map_err(|error| failed("understand itself", &error.into()))
+    serde_json::from_slice(json).map_err(|error| failed("understand itself", error.into()))
 }
 
-fn failed(doing: &str, error: &io::Error) -> EngineError {
-    EngineError::new(
-        ErrorKind::Environment,
-        "demo-failed",
-        format!("the demo could not {doing}: {error}"),
-    )
+fn failed(doing: &str, error: io::Error) -> EngineError {
+    EngineError::new(ErrorCode::DemoFailed, format!("the demo could not {doing}: {error}"))
+        .caused_by(error)
 }

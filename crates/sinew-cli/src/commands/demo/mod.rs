@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use sinew_engine::EngineError;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use self::machine::DemoMachine;
 use self::scenes::{DAY, DemoScene};
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &DemoArgs, out: &mut Printer) -> CommandResult {
         None => thrown_away.path().to_owned(),
         Some(folder) if folder.exists() => {
             let told = format!("{} is there already", folder.display());
-            return Err(EngineError::new(ErrorKind::Refused, "exists", told)
+            return Err(EngineError::new(ErrorCode::TargetExists, told)
                 .hint("name a folder that is not there yet")
                 .into());
         }
@@ -84,7 +84,7 @@ fn play(
         return Ok(());
     }
     let told = format!("`sinew {}` ended otherwise than expected: {}", typed(&args), output.status);
-    Err(EngineError::new(ErrorKind::Environment, "demo-failed", told).into())
+    Err(EngineError::new(ErrorCode::DemoFailed, told).into())
 }
 
 /// The words as one would type them.

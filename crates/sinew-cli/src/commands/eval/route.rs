@@ -61,7 +61,7 @@ fn measure(
     let mut report = report?;
     if let Some(path) = &args.html {
         atomic::write(path, html::page(&report).as_bytes(), FileAccess::Shared)
-            .map_err(|error| EngineError::file("write", path, &error))?;
+            .map_err(|error| EngineError::file("write", path, error))?;
     }
     if !args.misses {
         report.misses.clear();

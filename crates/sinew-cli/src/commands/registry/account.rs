@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 use sinew_engine::{Engine, EngineError};
 use sinew_hub::net::AccessToken;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::remote::{RegistryRemoteArgs, RemoteRegistry};
 use crate::environment;
@@ -35,7 +35,7 @@ pub(crate) fn login(args: &RegistryLoginArgs, engine: &Engine, out: &mut Printer
         None => environment::standard_input()?,
     };
     let token = AccessToken::new(&text).ok_or_else(|| {
-        EngineError::new(ErrorKind::Usage, "no-token", "there is no token on standard input")
+        EngineError::new(ErrorCode::NoToken, "there is no token on standard input")
             .hint("pipe it in, or name it with --token")
     })?;
     let account = remote.publisher_with(token.clone())?.whoami().map_err(EngineError::from)?;

@@ -6,7 +6,7 @@ use sinew_hub::reference::{
     GitHubRef, RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference,
 };
 use sinew_registry::{ListenerReach, MirrorResult};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::remote::parse_skill;
 use crate::exit::{CommandResult, Exit};
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &RegistryMirrorArgs, engine: &Engine, out: &mut Printer)
             RequestedVersion::Version(version) => Some(version.clone()),
             RequestedVersion::Tag(_) | RequestedVersion::Range(_) => {
                 let message = format!("`{text}` names no exact version");
-                return Err(EngineError::new(ErrorKind::Usage, "no-exact-version", message)
+                return Err(EngineError::new(ErrorCode::NoExactVersion, message)
                     .hint("write @owner/slug@1.2.3, or leave the version out")
                     .into());
             }
@@ -61,13 +61,9 @@ pub(crate) fn run(args: &RegistryMirrorArgs, engine: &Engine, out: &mut Printer)
     }
     let registry = super::open(engine, ListenerReach::Loopback)?;
     if !registry.has_mirror() {
-        return Err(EngineError::new(
-            ErrorKind::Usage,
-            "no-mirror",
-            "no other registry is mirrored",
-        )
-        .hint("set registry.mirror.mode to snapshot or proxy, and registry.mirror.allow")
-        .into());
+        return Err(EngineError::new(ErrorCode::NoMirror, "no other registry is mirrored")
+            .hint("set registry.mirror.mode to snapshot or proxy, and registry.mirror.allow")
+            .into());
     }
     let (mut rows, mut failed): (Vec<Value>, bool) = (Vec::new(), false);
     for (text, wish) in wanted {

@@ -14,7 +14,7 @@ use sinew_registry::{
     ListenerReach, RegistryError, RegistrySettings, RegistrySettingsError, TeamRegistry,
     TokenError, TokenStore,
 };
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use self::change::RegistrySkillChange;
 use crate::exit::CommandResult;
@@ -92,43 +92,43 @@ pub(crate) fn open(
     let settings = settings(engine)?;
     let env = engine.environment();
     TeamRegistry::open(env, engine.store()?, settings, reach).map_err(|error| match error {
-        RegistryError::Tokens(error) => token_error(&error),
+        RegistryError::Tokens(error) => token_error(error),
         RegistryError::Store(error) => error.into(),
-        RegistryError::Mirror(_) => {
-            EngineError::new(ErrorKind::Usage, "bad-setting", error.to_string())
-                .hint("registry.mirror.upstream is the base of another registry")
-        }
-        RegistryError::Blobs(_) => {
-            EngineError::new(ErrorKind::Environment, "no-blobs", error.to_string())
-                .hint("registry.blobs names a folder, or a bucket as s3://bucket/prefix")
-        }
+        RegistryError::Mirror(_) => EngineError::new(ErrorCode::BadSetting, error.to_string())
+            .caused_by(error)
+            .hint("registry.mirror.upstream is the base of another registry"),
+        RegistryError::Blobs(_) => EngineError::new(ErrorCode::NoBlobs, error.to_string())
+            .caused_by(error)
+            .hint("registry.blobs names a folder, or a bucket as s3://bucket/prefix"),
     })
 }
 
 /// The tokens of this machine's registry.
 fn tokens(engine: &Engine) -> Result<TokenStore, EngineError> {
     let folder = settings(engine)?.folder;
-    TokenStore::open(engine.store()?, &folder).map_err(|error| token_error(&error))
+    TokenStore::open(engine.store()?, &folder).map_err(token_error)
 }
 
 fn settings(engine: &Engine) -> Result<RegistrySettings, EngineError> {
     let read = RegistrySettings::read(engine.config(), engine.environment());
     read.map_err(|error: RegistrySettingsError| {
-        EngineError::new(ErrorKind::Usage, "bad-setting", error.to_string())
+        EngineError::new(ErrorCode::BadSetting, error.to_string())
+            .caused_by(error)
             .hint("`sinew config` shows every key and what it means")
     })
 }
 
-pub(crate) fn token_error(error: &TokenError) -> EngineError {
+pub(crate) fn token_error(error: TokenError) -> EngineError {
     let message = error.to_string();
-    match error {
-        TokenError::BadHandle(_) => EngineError::new(ErrorKind::Usage, "bad-handle", message)
+    let told = match &error {
+        TokenError::BadHandle(_) => EngineError::new(ErrorCode::BadHandle, message)
             .hint("name an owner with --user: letters, digits, dots, hyphens"),
-        TokenError::NoLogin(_) => EngineError::new(ErrorKind::No, "no-login", message)
+        TokenError::NoLogin(_) => EngineError::new(ErrorCode::NoLogin, message)
             .hint("codes end after 15 minutes; log in again for a new one"),
-        TokenError::Unknown(_) => EngineError::new(ErrorKind::No, "unknown-token", message)
+        TokenError::Unknown(_) => EngineError::new(ErrorCode::UnknownToken, message)
             .hint("`sinew registry token list` shows the ids"),
-        TokenError::Store(error) => error.clone().into(),
-        _ => EngineError::new(ErrorKind::Environment, "no-tokens", message),
-    }
+        TokenError::Store(error) => return error.clone().into(),
+        _ => EngineError::new(ErrorCode::NoTokens, message),
+    };
+    told.caused_by(error)
 }

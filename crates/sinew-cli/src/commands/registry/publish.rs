@@ -5,7 +5,7 @@ use serde_json::json;
 use sinew_engine::{Engine, EngineError};
 use sinew_hub::publisher::SkillPublication;
 use sinew_hub::tree::SkillTree;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_skill::names;
 
 use super::remote::{RegistryRemoteArgs, RemoteRegistry};
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &RegistryPublishArgs, engine: &Engine, out: &mut Printer
     let folder = engine.environment().cwd.join(&args.folder);
     let tree = SkillTree::from_folder(&folder).map_err(|error| {
         let text = format!("{}: {error}", folder.display());
-        EngineError::new(ErrorKind::Usage, "not-publishable", text)
+        EngineError::new(ErrorCode::NotPublishable, text)
             .hint("name the folder that holds SKILL.md")
     })?;
     let tree = tree.publishable().without(|path| path == sinew_hub::digest::META_FILE);
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &RegistryPublishArgs, engine: &Engine, out: &mut Printer
     let owner = match &args.owner {
         Some(owner) => owner.trim_start_matches('@').to_owned(),
         None => publisher.whoami().map_err(EngineError::from)?.handle.ok_or_else(|| {
-            EngineError::new(ErrorKind::Usage, "no-owner", "the registry does not say who you are")
+            EngineError::new(ErrorCode::NoOwner, "the registry does not say who you are")
                 .hint("name an owner with --owner")
         })?,
     };

@@ -8,7 +8,7 @@ use sinew_hub::publisher::RegistryPublisher;
 use sinew_hub::reference::RegistryRef;
 use sinew_hub::registry::QualifiedSlug;
 use sinew_hub::settings::display_address;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use url::Url;
 
 /// Where a command goes.
@@ -59,8 +59,7 @@ impl RemoteRegistry {
 /// A skill that somebody named, which must be one of a registry.
 pub(super) fn parse_skill(text: &str) -> Result<RegistryRef, EngineError> {
     let usage = |message: String| {
-        EngineError::new(ErrorKind::Usage, "bad-reference", message)
-            .hint("write @owner/slug, or slug")
+        EngineError::new(ErrorCode::BadReference, message).hint("write @owner/slug, or slug")
     };
     match SkillReference::parse(text, ShorthandMeaning::Registry) {
         Ok(SkillReference::Registry(skill)) => Ok(skill),

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use sinew_engine::{Engine, EngineError};
 use sinew_registry::{LoginDecision, NewToken, TokenInfo, TokenRole, handle_from};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::{token_error, tokens};
 use crate::exit::{CommandResult, Exit};
@@ -111,7 +111,7 @@ fn new_token(args: &TokenCreateArgs, engine: &Engine) -> Result<NewToken, Engine
         Some(user) => user.trim().trim_start_matches('@').to_ascii_lowercase(),
         None => handle_from(label).ok_or_else(|| {
             let text = format!("`{label}` cannot be the name of an owner");
-            EngineError::new(ErrorKind::Usage, "bad-handle", text).hint("name one with --user")
+            EngineError::new(ErrorCode::BadHandle, text).hint("name one with --user")
         })?,
     };
     let now = engine.environment().clock.now_ms();
@@ -131,7 +131,7 @@ fn new_token(args: &TokenCreateArgs, engine: &Engine) -> Result<NewToken, Engine
 fn answer(code: &str, said: LoginDecision, engine: &Engine, out: &mut Printer) -> CommandResult {
     let let_in = matches!(said, LoginDecision::Yes(_));
     let now = engine.environment().clock.now_ms();
-    let who = tokens(engine)?.decide_login(code, said, now).map_err(|error| token_error(&error))?;
+    let who = tokens(engine)?.decide_login(code, said, now).map_err(token_error)?;
     out.data(&serde_json::json!({ "login": who, "approved": let_in }), |text| {
         let done = if let_in { "let in" } else { "sent away" };
         writeln!(text, "{done}: {}", render::safe(&who))
@@ -142,7 +142,7 @@ fn answer(code: &str, said: LoginDecision, engine: &Engine, out: &mut Printer) -
 fn create(args: &TokenCreateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let (wanted, now) = (new_token(args, engine)?, engine.environment().clock.now_ms());
     let tokens = tokens(engine)?;
-    let (secret, info) = tokens.create(wanted, now).map_err(|error| token_error(&error))?;
+    let (secret, info) = tokens.create(wanted, now).map_err(token_error)?;
     let created = IssuedToken { token: secret.reveal(), info: &info };
     out.data(&created, |text| writeln!(text, "{}", secret.reveal()))?;
     let about = format!(
@@ -156,7 +156,7 @@ fn create(args: &TokenCreateArgs, engine: &Engine, out: &mut Printer) -> Command
 }
 
 fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
-    let all = tokens(engine)?.list().map_err(|error| token_error(&error))?;
+    let all = tokens(engine)?.list().map_err(token_error)?;
     let now = engine.environment().clock.now_ms();
     out.data(&serde_json::json!({ "tokens": all }), |text| {
         if all.is_empty() {
@@ -179,7 +179,7 @@ fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
 
 fn revoke(token: &str, engine: &Engine, out: &mut Printer) -> CommandResult {
     let now = engine.environment().clock.now_ms();
-    let info = tokens(engine)?.revoke(token, now).map_err(|error| token_error(&error))?;
+    let info = tokens(engine)?.revoke(token, now).map_err(token_error)?;
     out.data(&info, |text| writeln!(text, "revoked {} of @{}", info.id, info.handle))?;
     Ok(Exit::Done)
 }

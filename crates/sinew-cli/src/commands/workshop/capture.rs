@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sinew_engine::{CaptureOptions, Engine, EngineError, TurnReport};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 use sinew_workshop::{CaptureProfile, FinishedTurn, read_transcript};
 
 use super::proposal_text;
@@ -113,7 +113,8 @@ fn transcript(
 ) -> CommandResult {
     let written = read_text(engine, None, Some(file))?.unwrap_or_default();
     let messages = read_transcript(&written).map_err(|error| {
-        EngineError::new(ErrorKind::Usage, "bad-transcript", format!("{}: {error}", file.display()))
+        EngineError::new(ErrorCode::BadTranscript, format!("{}: {error}", file.display()))
+            .caused_by(error)
     })?;
     let turn = FinishedTurn {
         messages: &messages,

@@ -27,7 +27,7 @@ pub(super) fn run(args: &WorkshopImportArgs, engine: &Engine, out: &mut Printer)
         None => engine.workshop().openclaw_store(),
     };
     let written =
-        std::fs::read_to_string(&path).map_err(|error| EngineError::file("read", &path, &error))?;
+        std::fs::read_to_string(&path).map_err(|error| EngineError::file("read", &path, error))?;
     let imported = engine.workshop().with(|shop| shop.import_openclaw(&path, &written))?;
     out.data(&imported, |text| {
         writeln!(text, "imported {}, {} were here already", imported.added, imported.known)

@@ -2,6 +2,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use sinew_engine::{Engine, EngineError};
+use sinew_settings::ErrorCode;
 use sinew_workshop::{
     ApplyConsent, DuplicateVerdict, ProposalChange, ProposalPreview, ProposalRevision,
     ProposalState, ProposalUpdate,
@@ -151,9 +152,9 @@ fn decide(
             Some(_) => continue,
         };
         // The second time, the person has seen what other skills would lose.
-        accept_stolen |= done.as_ref().is_err_and(|error| error.code == "steals");
+        accept_stolen |= done.as_ref().is_err_and(|error| error.code == ErrorCode::Steals);
         if !told(&done, out) {
-            if done.as_ref().is_err_and(|error| error.code == "changed") {
+            if done.as_ref().is_err_and(|error| error.code == ErrorCode::Changed) {
                 preview = show_one(id, engine, out)?;
             }
             continue;
@@ -239,10 +240,10 @@ fn in_editor(text: &str, engine: &Engine) -> Result<String, CommandError> {
     let editor = env.var("VISUAL").or_else(|| env.var("EDITOR")).unwrap_or("vi");
     let failed = |error: std::io::Error| {
         EngineError::new(
-            sinew_settings::ErrorKind::Environment,
-            "no-editor",
+            ErrorCode::NoEditor,
             format!("the editor {} cannot be used: {error}", render::safe(editor)),
         )
+        .caused_by(error)
         .hint("set EDITOR, or use `sinew workshop revise`")
     };
     let mut words = editor.split_whitespace();

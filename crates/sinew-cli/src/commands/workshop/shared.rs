@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 use sinew_workshop::{EventLevel, Proposal, ProposalUpdate, WorkshopEvent};
 
 use crate::exit::{CommandResult, Exit};
@@ -35,8 +35,7 @@ pub(super) fn resolve_id(engine: &Engine, given: &str) -> Result<String, EngineE
         // The workshop's own words for an id that it does not know.
         [] => Ok(given.to_owned()),
         many => Err(EngineError::new(
-            ErrorKind::Usage,
-            "ambiguous-proposal",
+            ErrorCode::AmbiguousProposal,
             format!("{given} is the start of {} ids", many.len()),
         )
         .hint(format!("name one of {}", many.join(", ")))),
@@ -60,7 +59,7 @@ pub(super) fn read_text(
         let read = opened.and_then(|file| file.take(MAX_INPUT).read_to_string(&mut text));
         (path, read)
     };
-    read.map_err(|error| EngineError::file("read", &path, &error))?;
+    read.map_err(|error| EngineError::file("read", &path, error))?;
     Ok(Some(text))
 }
 

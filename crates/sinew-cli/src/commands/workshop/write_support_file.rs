@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 use sinew_engine::{Engine, EngineError};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use super::shared::{print_events, read_text, terminal_person};
 use crate::exit::{CommandResult, Exit};
@@ -39,7 +39,7 @@ pub(super) fn run(
 ) -> CommandResult {
     let body =
         read_text(engine, args.body.as_deref(), args.body_file.as_deref())?.ok_or_else(|| {
-            EngineError::new(ErrorKind::Usage, "no-content", "the file needs a content")
+            EngineError::new(ErrorCode::NoContent, "the file needs a content")
                 .hint("give it with --body or --body-file")
         })?;
     let done = engine.workshop().with(|shop| {

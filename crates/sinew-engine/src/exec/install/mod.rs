@@ -16,7 +16,7 @@ use sinew_exec::child::{OutputStream, ProcessControl};
 use sinew_exec::install::{InstallResult, PolicyNotice, program_search_folders};
 use sinew_guard::scan::{FindingSeverity, Verdict};
 use sinew_guard::scan_records;
-use sinew_settings::{ErrorKind, Reason, ReasonCode};
+use sinew_settings::{ErrorCode, Reason, ReasonCode};
 
 use attempt::{InstallerAttempt, refused};
 
@@ -129,19 +129,16 @@ impl ExecHandle<'_> {
         }
         let name = &entry.name;
         Err(match &request.option {
-            Some(id) => EngineError::new(
-                ErrorKind::Usage,
-                "unknown-option",
-                format!("{name} has no installer {id}"),
-            )
-            .hint(format!("it has: {}", if known.is_empty() { "none" } else { &known })),
+            Some(id) => {
+                EngineError::new(ErrorCode::UnknownOption, format!("{name} has no installer {id}"))
+                    .hint(format!("it has: {}", if known.is_empty() { "none" } else { &known }))
+            }
             None if entry.platform_incompatible => {
                 let message = format!("{name} is not for {}", self.engine.env.os);
-                EngineError::new(ErrorKind::No, ReasonCode::OsMismatch.as_str(), message)
+                EngineError::new(ErrorCode::OsMismatch, message)
             }
             None => EngineError::new(
-                ErrorKind::No,
-                "no-installer",
+                ErrorCode::NoInstaller,
                 format!("{name} says nothing about how to get what it needs"),
             )
             .hint("install it by hand and make sure that it is on PATH"),
@@ -268,6 +265,6 @@ impl ExecHandle<'_> {
             "outcome": result.code.map_or("installed", ReasonCode::as_str),
         });
         scan_records::append_audit_record(&path, &line)
-            .map_err(|error| EngineError::file("write", &path, &error))
+            .map_err(|error| EngineError::file("write", &path, error))
     }
 }

@@ -12,7 +12,7 @@ use sinew_engine::acquire::{
 };
 use sinew_engine::approval::{ApprovalContent, ApprovalScan};
 use sinew_guard::scan::{Scanner, SkillBundle};
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::cortex::support::World;
 
@@ -116,7 +116,7 @@ impl Stall {
 }
 
 fn failed(message: &str) -> EngineError {
-    EngineError::new(ErrorKind::Environment, "failed", message)
+    EngineError::new(ErrorCode::Network, message)
 }
 
 impl SkillMarket for Stall {
@@ -150,7 +150,7 @@ impl SkillMarket for Stall {
         let version = version.map(str::to_owned);
         rows.map(|row| MarketListing { version: version.clone(), ..row })
             .find(|row| row.reference == reference)
-            .ok_or_else(|| EngineError::new(ErrorKind::No, "not-found", "it is not there"))
+            .ok_or_else(|| EngineError::new(ErrorCode::NotFound, "it is not there"))
     }
 
     fn fetch(&self, wanted: &AcquireTarget<'_>) -> Result<FetchedCandidate, EngineError> {

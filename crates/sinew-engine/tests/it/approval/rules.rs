@@ -5,7 +5,7 @@ use sinew_engine::approval::{
     ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentChannel,
     ConsentScope, NewApproval,
 };
-use sinew_settings::{Actor, ErrorKind};
+use sinew_settings::{Actor, ErrorCode};
 use sinew_store::{RecordSeq, StreamTail};
 
 use super::{YES, agent, clean, files, installing, opened, question, relayed, said, subject};
@@ -24,7 +24,7 @@ pub(super) const KINDS: [ConsentAct; 8] = [
 fn code(result: Result<Approval, sinew_engine::EngineError>) -> &'static str {
     match result {
         Ok(approval) => approval.state.as_str(),
-        Err(error) => error.code,
+        Err(error) => error.code.as_str(),
     }
 }
 
@@ -112,7 +112,7 @@ on_both! {
         engine.approvals().decide(&id, &said(YES)).expect("a yes");
         // One byte of one file: void, and it waits again with what is there now.
         let error = engine.approvals().consume(&id, &installing("onf")).expect_err("other bytes");
-        assert_eq!((error.kind, error.code), (ErrorKind::Refused, "needs-approval"));
+        assert_eq!(error.code, ErrorCode::NeedsApproval);
         assert!(error.message.ends_with("not what was agreed to: SKILL.md"), "{}", error.message);
         let again = engine.approvals().get(&id).expect("an approval");
         assert_eq!(again.state, ApprovalState::Pending { changed: vec!["SKILL.md".to_owned()] });
@@ -200,7 +200,7 @@ on_both! {
             engine.approvals().open(asked, &agent()).expect("an approval");
         }
         let error = engine.approvals().open(question(ConsentAct::Retain), &agent()).expect_err("no room");
-        assert_eq!(error.code, "too-many-approvals");
+        assert_eq!(error.code, ErrorCode::TooManyApprovals);
     }
 
     /// No surface returns a secret, and what is kept is bounded.
@@ -229,7 +229,7 @@ on_both! {
         let subject = ApprovalSubject { name: "big".to_owned(), version: None, content };
         let asked = NewApproval::new(ConsentAct::Install, subject, ApprovalEvidence::default());
         let error = engine.approvals().open(asked, &agent()).expect_err("too many files");
-        assert_eq!(error.code, "too-many-files");
+        assert_eq!(error.code, ErrorCode::TooManyFiles);
     }
 
     /// The object as every surface gives it, and what the audit trail says.

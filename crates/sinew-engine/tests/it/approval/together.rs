@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use sinew_engine::approval::{ApprovalResponse, ConsentAct, ConsentScope};
+use sinew_settings::ErrorCode;
 use sinew_store::{RecordSeq, StreamTail};
 
 use super::{opened, said};
@@ -28,7 +29,7 @@ fn decider() {
         let wanted = if number.is_multiple_of(2) { "approved" } else { "rejected" };
         match engine.approvals().decide(&approval.id, &said(answer)) {
             Ok(decided) => assert_eq!(decided.state.as_str(), wanted),
-            Err(error) => assert_eq!(error.code, "already-decided", "{error}"),
+            Err(error) => assert_eq!(error.code, ErrorCode::AlreadyDecided, "{error}"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use sinew_cortex::explain::RecallAction;
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_engine::NewOutcome;
-use sinew_settings::ErrorKind;
+use sinew_settings::{ErrorCode, ErrorKind};
 
 use crate::cortex::support::{DAY, R, S, World, failed, ok, used};
 
@@ -84,7 +84,7 @@ fn a_home_that_cannot_be_written_is_a_clear_error() {
     world.write("home/.sinew", "not a folder");
     let engine = world.engine();
     let error = engine.cortex().expect_err("no database");
-    assert_eq!(error.kind, ErrorKind::Environment);
+    assert_eq!(error.kind(), ErrorKind::Environment);
     assert!(!error.hints.is_empty(), "{error:?}");
 }
 
@@ -101,7 +101,7 @@ fn an_address_that_makes_no_sense_is_a_clear_error() {
             sinew_engine::Engine::open(env.clone(), sinew_engine::EngineOptions::default())
                 .expect("an engine");
         let error = engine.cortex().expect_err("no database");
-        assert_eq!(error.kind, kind);
+        assert_eq!(error.kind(), kind);
         assert!(!error.message.contains("hunter2") && !error.hints.is_empty(), "{error:?}");
     }
 }
@@ -127,7 +127,7 @@ fn a_report_from_the_future_is_refused() {
     let cortex = engine.cortex().expect("a cortex");
     let at = |ms: i64| NewOutcome { at: Some(cortex.now().plus_ms(ms)), ..ok() };
     let refused = cortex.record(&at(2 * DAY as i64)).expect_err("the future");
-    assert_eq!((refused.kind, refused.code), (ErrorKind::Usage, "in-the-future"));
+    assert_eq!(refused.code, ErrorCode::InTheFuture);
     cortex.record(&at(3_600_000)).expect("clocks of a team differ");
     // A record that lies ahead stays ahead; those of now are folded before it.
     cortex.record(&ok()).expect("a record");
@@ -161,7 +161,7 @@ fn long_and_hostile_texts_are_bounded() {
     ];
     for outcome in refused {
         let error = cortex.record(&outcome).expect_err("refused");
-        assert_eq!(error.kind, ErrorKind::Usage);
+        assert_eq!(error.kind(), ErrorKind::Usage);
         assert!(error.message.chars().count() < 200, "{error}");
     }
     assert_eq!(cortex.memory().expect("a memory").records, 1, "what is refused leaves nothing");

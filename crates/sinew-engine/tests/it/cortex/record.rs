@@ -3,7 +3,7 @@
 use sinew_cortex::failure::FailureKind::{DependencyMissing, RuntimeError, TaskMismatch};
 use sinew_cortex::record::{CortexImportMode, ForgetScope};
 use sinew_engine::{NewOutcome, WhyAnswer};
-use sinew_settings::ErrorKind;
+use sinew_settings::{ErrorCode, ErrorKind};
 
 use crate::cortex::support::{DAY, R, S, World, failed, ok, used};
 
@@ -156,7 +156,7 @@ fn a_variables_value_is_nowhere() {
     }
     assert_eq!(cortex.lessons().expect("lessons").len(), 1);
     let refused = NewOutcome { key: Some(secret.clone()), ..failed(RuntimeError) };
-    assert_eq!(cortex.record(&refused).expect_err("a secret").code, "secret");
+    assert_eq!(cortex.record(&refused).expect_err("a secret").code, ErrorCode::Secret);
     cortex.export(Some(&world.path("work/out.json"))).expect("a file");
     drop(engine);
     for entry in std::fs::read_dir(world.path("home/.sinew"))
@@ -188,7 +188,7 @@ fn a_task_finds_its_region_by_words_and_by_meaning() {
     assert_eq!(told.explanation.decision.slug.as_deref(), Some("imagemagick"));
     assert!(matches!(cortex.why("compress my photos").expect("an answer"), WhyAnswer::Task(_)));
     assert!(matches!(cortex.why("imagemagick").expect("an answer"), WhyAnswer::Skill { .. }));
-    assert_eq!(cortex.why("nobody-knows-this").expect_err("unknown").kind, ErrorKind::No);
+    assert_eq!(cortex.why("nobody-knows-this").expect_err("unknown").kind(), ErrorKind::No);
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_file_of_the_original_comes_in_and_goes_out() {
 fn the_settings_decide() {
     let world = World::new().config("{cortex: {enabled: false}}");
     let refused = world.engine().cortex().expect_err("switched off");
-    assert_eq!(refused.kind, ErrorKind::Refused);
+    assert_eq!(refused.kind(), ErrorKind::Refused);
     let world = World::new().config(
         "{cortex: {policy: 'bayes', window_hours: 24, reflex: {min_lb: 0.9, cancel_window_ms: 0}}}",
     );

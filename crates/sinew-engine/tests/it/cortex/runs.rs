@@ -6,7 +6,7 @@ use sinew_cortex::acquire::{
 };
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_engine::Cortex;
-use sinew_settings::ErrorKind;
+use sinew_settings::ErrorCode;
 
 use crate::cortex::support::World;
 
@@ -79,7 +79,7 @@ on_both! {
         assert_eq!(resumed.effects, [AcquireEffect::AskOutcome("one".to_owned())]);
         cortex.report_run(&id, UseReport::failure(RuntimeError)).expect("a report");
         let again = cortex.report_run(&id, UseReport::failure(RuntimeError)).expect_err("told already");
-        assert_eq!((again.kind, again.code), (ErrorKind::No, "not-now"));
+        assert_eq!(again.code, ErrorCode::NotNow);
         let memory = cortex.memory().expect("a memory");
         assert_eq!(memory.candidate("photo-compress", "one").expect("a record").fail, 1);
     }
@@ -133,5 +133,5 @@ fn a_run_that_is_not_there_is_named() {
         .expect("a cortex")
         .report_run("01ARYZ6S410000000000000000", UseReport::success())
         .expect_err("no run");
-    assert_eq!((error.kind, error.code), (ErrorKind::No, "unknown-run"));
+    assert_eq!(error.code, ErrorCode::UnknownRun);
 }
