@@ -54,10 +54,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, Rw
 
 use sinew_guard::scan::Scanner;
 use sinew_hub::HubError;
+use sinew_listener::blocking;
 use sinew_settings::{Clock, Environment};
 use sinew_store::{Store, StoreError, StoreKind};
-
-use sinew_listener::blocking;
 
 pub use blobs::BlobError;
 pub use device::LoginDecision;
