@@ -167,7 +167,7 @@ fn take_out(document: &mut ConfigDocument, change: &ConnectChange, undone: &mut 
             WrittenValue::Entry { .. } if there.is_some() => undone.changed_by_user.push(name),
             // An item that is gone may be one that was changed: whoever did it knows.
             WrittenValue::Item { .. } if has_ours(there.as_ref()) => {
-                undone.changed_by_user.push(name)
+                undone.changed_by_user.push(name);
             }
             _ => {}
         }

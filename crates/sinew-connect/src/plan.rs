@@ -158,7 +158,7 @@ impl Connector<'_> {
 
     /// How sinew is started: by its name where that finds it, and in files that others share.
     fn command(&self, scope: ConnectScope) -> String {
-        let found = sinew_catalog::find_program(&self.env, ENTRY);
+        let found = sinew_catalog::find_program(self.env, ENTRY);
         let found = found.and_then(|path| std::fs::canonicalize(path).ok());
         match &self.env.exe {
             Some(exe) if scope == ConnectScope::User && found.as_ref() != Some(exe) => {

@@ -148,7 +148,7 @@ fn apply(memory: &mut CortexMemory, record: &CortexRecord, spared: bool, policy:
     let at = record.ts;
     match &record.body {
         RecordBody::Outcome(outcome) => {
-            apply_outcome(memory, record.id, at, outcome, spared, policy)
+            apply_outcome(memory, record.id, at, outcome, spared, policy);
         }
         RecordBody::Signals { region, words, .. } => merge_signals(memory, region, words, at),
         RecordBody::Lesson { op, lesson, evidence } => {

@@ -42,10 +42,10 @@ impl CatalogCache {
 
     /// Keeps what was read. A file that cannot be written only costs time, so it is no error.
     pub(crate) fn save(&self, live: &LiveCatalog, gate: &ScanGate) {
-        if let Some(bytes) = live.builder().take_unsaved_cache(&self.tag(gate)) {
-            if let Err(error) = atomic::write(&self.path, &bytes, FileAccess::OwnerOnly) {
-                tracing::warn!(path = %self.path.display(), %error, "the catalog cache was not saved");
-            }
+        if let Some(bytes) = live.builder().take_unsaved_cache(&self.tag(gate))
+            && let Err(error) = atomic::write(&self.path, &bytes, FileAccess::OwnerOnly)
+        {
+            tracing::warn!(path = %self.path.display(), %error, "the catalog cache was not saved");
         }
     }
 

@@ -49,6 +49,7 @@ impl GenericTrace {
 
     /// With a step: its action, what came back, and what it was done to.
     #[must_use]
+    #[allow(clippy::needless_pass_by_value, reason = "callers write the values with `json!`")]
     pub fn step_with(mut self, action: Value, result: &str, ui: Value) -> Self {
         let app = match action["type"].as_str() {
             Some("exec") => String::new(),

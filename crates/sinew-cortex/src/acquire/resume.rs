@@ -84,7 +84,7 @@ pub fn resume(run: &AcquireRun) -> AcquireStep {
             }));
         }
         AcquireState::Release { .. } => {
-            effects.push(AcquireEffect::Uninstall(run.installed.clone()))
+            effects.push(AcquireEffect::Uninstall(run.installed.clone()));
         }
         AcquireState::Closed { .. } => {}
     }

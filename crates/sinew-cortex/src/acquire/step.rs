@@ -190,14 +190,14 @@ impl AcquireStepper<'_> {
             }
             (AcquireState::Install, AcquireEvent::Installed(digest)) => self.installed(&digest),
             (AcquireState::Install, AcquireEvent::InstallFailed(detail)) => {
-                self.install_failed(&detail)
+                self.install_failed(&detail);
             }
             (AcquireState::Plan { asked: None }, AcquireEvent::Planned) => self.planned(),
             (AcquireState::Plan { asked: Some(asked) }, AcquireEvent::Answered(reply)) => {
                 self.plan_answered(asked, &reply)?;
             }
             (AcquireState::Execute { attempt }, AcquireEvent::Finished(finish)) => {
-                self.finished(finish, attempt)
+                self.finished(finish, attempt);
             }
             (AcquireState::Outcome { finish, attempt, pending }, event) => {
                 self.pending(finish, attempt, pending, event)?;
@@ -206,7 +206,7 @@ impl AcquireStepper<'_> {
                 self.learned(&finish, worth_keeping);
             }
             (AcquireState::Retain { asked }, AcquireEvent::Answered(reply)) => {
-                self.retention_answered(asked, &reply)?
+                self.retention_answered(asked, &reply)?;
             }
             (AcquireState::Release { then }, AcquireEvent::Uninstalled) => self.uninstalled(then),
             _ => return Err(AcquireRefusal::NotNow),
@@ -653,13 +653,13 @@ impl AcquireStepper<'_> {
                 self.finished(report, attempt + 1);
             }
             (OutcomePrerequisite::HowItWent, AcquireEvent::Finished(report)) => {
-                self.learn(report, attempt)
+                self.learn(report, attempt);
             }
             (OutcomePrerequisite::Installing, AcquireEvent::DependencyInstalled(true)) => {
-                self.execute(attempt + 1)
+                self.execute(attempt + 1);
             }
             (OutcomePrerequisite::Installing, AcquireEvent::DependencyInstalled(false)) => {
-                self.learn(finish, attempt)
+                self.learn(finish, attempt);
             }
             (OutcomePrerequisite::Dependency, AcquireEvent::Answered(reply)) => {
                 match reply.answer {

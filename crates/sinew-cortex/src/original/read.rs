@@ -225,7 +225,7 @@ impl CortexJsonReader {
         let clean = signals::clean_region(name);
         match &clean {
             Some(clean) => {
-                self.note(path, format!("is not a valid region name; `{clean}` is used"))
+                self.note(path, format!("is not a valid region name; `{clean}` is used"));
             }
             None => self.note(path, "is not a valid region name; dropped"),
         }

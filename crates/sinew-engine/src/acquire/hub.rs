@@ -235,7 +235,7 @@ fn pinned_to(
     let mut pinned = reference;
     match &mut pinned {
         SkillReference::Registry(at) => {
-            at.wanted = crate::hub::RequestedVersion::Version(version.to_owned())
+            at.wanted = crate::hub::RequestedVersion::Version(version.to_owned());
         }
         SkillReference::GitHub(at) => at.at = Some(version.to_owned()),
         SkillReference::Git(at) => at.at = Some(version.to_owned()),

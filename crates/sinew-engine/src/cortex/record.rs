@@ -171,7 +171,7 @@ impl Cortex<'_> {
         for body in bodies {
             match body {
                 RecordBody::Lesson { op, lesson, .. } => {
-                    recorded.lessons.push(lesson_sentence(op, &lesson))
+                    recorded.lessons.push(lesson_sentence(op, &lesson));
                 }
                 RecordBody::Prune { removed } => recorded.pruned.extend(removed),
                 RecordBody::Signals { words, .. } => recorded.signals.extend(words),

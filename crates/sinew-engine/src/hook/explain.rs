@@ -108,7 +108,7 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
             why.step("added", ExplanationMark::Note, format!("{added} characters"));
         }
         HookDecisionKind::Indexed { added, .. } => {
-            why.step("added", ExplanationMark::Note, format!("{added} characters"))
+            why.step("added", ExplanationMark::Note, format!("{added} characters"));
         }
         HookDecisionKind::Settled { proposals, outcomes, notes } => {
             for skill in proposals {
@@ -146,7 +146,7 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
             }
         }
         HookDecisionKind::Failed { why: reason } => {
-            why.step("failed", ExplanationMark::Fail, reason)
+            why.step("failed", ExplanationMark::Fail, reason);
         }
     }
 }

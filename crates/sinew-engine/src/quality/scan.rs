@@ -61,10 +61,10 @@ impl ScanFiles {
 
     /// Saves what was learned. A cache that cannot be written only costs time, so it is no error.
     pub(crate) fn remember(&self, gate: &ScanGate) {
-        if let Some(cache) = gate.take_unsaved_cache() {
-            if let Err(error) = cache.save(&self.cache) {
-                tracing::warn!(%error, "the scan cache was not saved");
-            }
+        if let Some(cache) = gate.take_unsaved_cache()
+            && let Err(error) = cache.save(&self.cache)
+        {
+            tracing::warn!(%error, "the scan cache was not saved");
         }
     }
 }

@@ -18,10 +18,11 @@ impl WorkshopHandle<'_> {
     /// a note that cannot be written is left out.
     pub(crate) fn note_loaded(&self, entry: &CatalogEntry) {
         let is_own = entry.base_dir.starts_with(self.engine.workspace().join("skills"));
-        if is_own && (self.engine.store.get().is_some() || store::local_exists(&self.engine.env)) {
-            if let Err(error) = self.try_note_loaded(&entry.name) {
-                tracing::warn!(skill = entry.name, %error, "the use of a skill was not noted");
-            }
+        if is_own
+            && (self.engine.store.get().is_some() || store::local_exists(&self.engine.env))
+            && let Err(error) = self.try_note_loaded(&entry.name)
+        {
+            tracing::warn!(skill = entry.name, %error, "the use of a skill was not noted");
         }
     }
 

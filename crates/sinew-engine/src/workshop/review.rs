@@ -82,7 +82,7 @@ impl WorkshopHandle<'_> {
                 report.events = self.note(WorkshopEventKind::ReviewerFoundNothing, &why)?;
             }
             ReviewReply::Skipped(why) => {
-                report.events = self.note(WorkshopEventKind::ReviewerSkipped, &why)?
+                report.events = self.note(WorkshopEventKind::ReviewerSkipped, &why)?;
             }
             ReviewReply::Draft(draft) => {
                 let origin = ProposalOrigin {

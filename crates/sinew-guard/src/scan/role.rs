@@ -261,7 +261,7 @@ fn parse(source: &MarkdownBody<'_>, marks: &mut LineRoles) {
                 quoted_table |= is_example_heading(&text);
             }
             Event::Start(Tag::TableRow) if quoted_table => {
-                marks.fill(lines, TextRole::Quoted, false)
+                marks.fill(lines, TextRole::Quoted, false);
             }
             Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => {
                 let html = &body[range];

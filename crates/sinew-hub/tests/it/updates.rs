@@ -129,7 +129,7 @@ fn an_older_version_needs_to_be_named() {
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     assert_eq!(world.update("tides").unwrap().status, UpdateStatus::Current);
     let how = |how: &mut sinew_hub::UpdateRequest| {
-        how.wanted = RequestedVersion::Version("1.0.0".to_owned())
+        how.wanted = RequestedVersion::Version("1.0.0".to_owned());
     };
     let done = world.update_with("tides", &mut Person::yes(), how).unwrap();
     assert_eq!((done.status, done.to.as_str()), (UpdateStatus::Updated, "1.0.0"));

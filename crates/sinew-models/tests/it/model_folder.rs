@@ -121,7 +121,7 @@ impl ModelFolder {
                 match kind {
                     NumberKind::F32 => data.extend(number.to_le_bytes()),
                     NumberKind::Bf16 => {
-                        data.extend(((number.to_bits() >> 16) as u16).to_le_bytes())
+                        data.extend(((number.to_bits() >> 16) as u16).to_le_bytes());
                     }
                     NumberKind::F16 => data.extend(half(*number).to_le_bytes()),
                 }

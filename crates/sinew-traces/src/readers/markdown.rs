@@ -92,7 +92,7 @@ impl MarkdownReader {
             "---" | "## Steps" => self.enter(MarkdownPosition::Between),
             "## Final" => self.enter(MarkdownPosition::Final),
             "### Message" if self.place == MarkdownPosition::Final => {
-                self.enter(MarkdownPosition::Message)
+                self.enter(MarkdownPosition::Message);
             }
             heading if heading == "## Task" || heading.starts_with("## Task (") => {
                 self.enter(MarkdownPosition::Task);
@@ -126,7 +126,7 @@ impl MarkdownReader {
             (MarkdownPosition::Head, "id") => value.clone_into(&mut self.segments.session.id),
             (MarkdownPosition::Head, "started_at") => value.clone_into(&mut self.started_at),
             (MarkdownPosition::Final, "status") => {
-                self.segments.set_ending(ending_from_word(value))
+                self.segments.set_ending(ending_from_word(value));
             }
             (MarkdownPosition::Step, _) if value.is_empty() => name.clone_into(&mut self.part),
             (MarkdownPosition::Step, "at") => value.clone_into(&mut self.step.at),

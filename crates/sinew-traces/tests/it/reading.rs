@@ -15,6 +15,7 @@ fn lines(records: &[Value]) -> String {
 }
 
 /// A message of a session tree.
+#[allow(clippy::needless_pass_by_value, reason = "callers write the value with `json!`")]
 fn entry(id: &str, parent: Option<&str>, message: Value) -> Value {
     json!({"type": "message", "id": id, "parentId": parent, "timestamp": "t", "message": message})
 }

@@ -66,7 +66,7 @@ pub(super) fn print_progress(told: &AcquireProgress<'_>, out: &mut Printer) {
             out.warn(&format!("{slug} was refused; check {}", names.join(", ")));
         }
         AcquireProgress::Dependency { command, installed: true } => {
-            out.note(&format!("done: {command}"))
+            out.note(&format!("done: {command}"));
         }
         AcquireProgress::Dependency { command, installed: false } => {
             out.warn(&format!("it did not bring what is missing: {command}"));
