@@ -27,7 +27,7 @@
 //! let engine = Engine::open(machine, EngineOptions::default())?;
 //! let answer = engine.route(&RouteRequest::new("use the pdf-tools skill"));
 //! assert_eq!(answer.matches[0].name, "pdf-tools");
-//! let block = engine.prompt(&engine.snapshot().catalog, &Default::default());
+//! let block = engine.skills().prompt(&engine.snapshot().catalog, &Default::default());
 //! assert!(block.text.contains("pdf-tools"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
