@@ -17,7 +17,7 @@ use crate::mcp::{DEEDS, THINGS, machine};
 const CLIENTS: usize = 8;
 /// How long is measured.
 const LASTS: Duration = Duration::from_secs(8);
-/// How long the encoder may take to learn the skills by heart before its answers are measured.
+/// How long the encoder may take to compute the skill vectors before its answers are measured.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 pub(crate) fn run() {

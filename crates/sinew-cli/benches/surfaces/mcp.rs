@@ -13,7 +13,7 @@ use sinew_testkit::TestMachine;
 const SKILLS: usize = 1_000;
 const ROUNDS: usize = 301;
 const GOAL: Duration = Duration::from_millis(10);
-/// How long the encoder may take to learn the skills by heart before its answers are measured.
+/// How long the encoder may take to compute the skill vectors before its answers are measured.
 const PATIENCE: Duration = Duration::from_secs(900);
 
 /// Words that skills are about, and what is done with them.

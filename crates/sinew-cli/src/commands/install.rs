@@ -64,9 +64,9 @@ pub(crate) struct InstallArgs {
     hub: HubArgs,
 }
 
-/// What gives pause, accepted beforehand.
+/// Risks accepted beforehand.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "What gives pause")]
+#[command(next_help_heading = "Risk overrides")]
 pub(crate) struct RiskOverrideArgs {
     /// Take what its registry flags as suspicious
     #[arg(long)]

@@ -34,7 +34,7 @@ pub(super) const DAY: &[DemoScene] = &[
     scene("Which skills are there, and which can be used?", &["list"]),
     no("One of them is not ready. Why?", &["why", "forge-deploy"]),
     no("One of them was blocked. What is in it?", &["scan", "skills/coupon-finder"]),
-    scene("Let sinew learn the skills by heart, once.", &["index", "rebuild"]),
+    scene("Compute the vectors of the skills, once.", &["index", "rebuild"]),
     scene(
         "Somebody writes; which skill is it? No word of the message is in the skill's name.",
         &["find", "these pictures are too heavy for an e-mail"],
