@@ -2,9 +2,8 @@
 
 use std::io::Cursor;
 
-use sinew_traces::{
-    TraceAgent, PrivateNames, TranscriptOptions, TypedTextMode, clean, fingerprint, judge_run, pitfalls, simhash, tokens,
-};
+use sinew_traces::{TraceAgent, PrivateNames, TranscriptOptions, clean, fingerprint, judge_run, pitfalls, simhash, tokens};
+use sinew_settings::config::TypedTextMode;
 
 /// Reads what was made up behind `start` as a transcript of this agent.
 pub fn read(agent: TraceAgent, start: &str, data: &[u8]) {

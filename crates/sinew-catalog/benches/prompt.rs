@@ -1,8 +1,9 @@
 //! How long a prompt block for 1,000 eligible skills takes, compared with plain rendering of the
 //! same entries in the same run. The budget is 5 ms on one core.
 
-use sinew_catalog::prompt::{PromptLimits, PromptPlanner, PromptRequest, PromptSkill, build};
+use sinew_catalog::prompt::{PromptLimits, PromptRequest, PromptSkill, build};
 use sinew_guard::Untrusted;
+use sinew_settings::config::PromptPlanner;
 
 fn main() {
     divan::main();

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use sinew_settings::{Environment, Reason, ReasonCode, path_text};
+use sinew_settings::config::OpenPocketMode;
+use sinew_settings::{Config, Environment, Reason, ReasonCode, path_text};
 use sinew_skill::{InstallSpec, SkillMetadata, names};
 
 use crate::bins::{ProgramFolderCache, ProgramFolders, ProgramLookup};
 use crate::catalog_cache;
 use crate::commands::{CommandSkill, CommandSource, CommandTrust, SlashCommands};
-use crate::config::{Config, OpenPocketMode};
 use crate::discover::{DiscoveredSkill, WalkResult, WalkRules};
 use crate::entry::{CatalogEntry, EntryState, SkillRequirements};
 use crate::filter::{self, SessionOverrides};
@@ -190,7 +190,7 @@ impl CatalogBuilder {
     ) -> Vec<Arc<LoadedSkillFile>> {
         let limits = &request.config.limits;
         let openpocket = request.profile.is_openpocket();
-        let mode = request.config.openpocket.mode;
+        let mode = request.config.openpocket_agent.mode;
         let max_candidates = max_candidates(request);
         let load = LoadRules {
             dialect: request.profile.dialect,
@@ -307,7 +307,7 @@ fn walk_rules(request: &CatalogRequest<'_>) -> WalkRules {
     let openpocket = request.profile.is_openpocket();
     WalkRules {
         any_case: openpocket,
-        single_files: openpocket && request.config.openpocket.mode != OpenPocketMode::Strict,
+        single_files: openpocket && request.config.openpocket_agent.mode != OpenPocketMode::Strict,
         max_candidates: max_candidates(request),
         link_targets: link_targets(request),
     }

@@ -3,11 +3,11 @@
 //! Every check runs and every failure is recorded, in one fixed order; the first is the primary
 //! reason. `always: true` skips only the checks of requirements.
 
-use sinew_settings::{Environment, Reason, ReasonCode, platform_alias};
+use sinew_settings::config::SecretSetting;
+use sinew_settings::{Config, Environment, Reason, ReasonCode, config, platform_alias};
 use sinew_skill::{MetadataHealth, Skill, SkillMetadata};
 
 use crate::bins::{ProgramLookup, is_executable};
-use crate::config::{self, Config, SecretSetting};
 use crate::entry::{ConfigPathCheck, RequirementOrigin, SkillRequirements};
 use crate::install::{self, InstallerSetup, OfferContext};
 use crate::profile::Tier;
@@ -147,7 +147,7 @@ impl EligibilityGate<'_> {
     }
 
     fn allow_list(&self, subject: &GateSubject<'_>, decision: &mut GateDecision) {
-        let allowed = &self.config.allow_bundled;
+        let allowed = &self.config.skills.allow_bundled;
         let listed = |name: &str| allowed.iter().any(|allowed| allowed == name);
         if subject.tier == Tier::Bundled
             && !allowed.is_empty()

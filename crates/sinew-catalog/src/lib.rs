@@ -46,7 +46,6 @@ mod catalog;
 mod catalog_cache;
 pub mod collate;
 pub mod commands;
-pub mod config;
 mod discover;
 pub mod dispatch;
 mod entry;
@@ -74,7 +73,6 @@ pub mod watch;
 
 pub use bins::{find_program, program_folders};
 pub use catalog::{Catalog, CatalogBuilder, CatalogRequest, InstallVoucher};
-pub use config::Config;
 pub use discover::SKILL_FILE;
 pub use entry::{CatalogEntry, ConfigPathCheck, EntryState, RequirementOrigin, SkillRequirements};
 pub use filter::SessionOverrides;

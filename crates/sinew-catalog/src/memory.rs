@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use sinew_settings::{Reason, ReasonCode};
+use sinew_settings::config::SecretSetting;
+use sinew_settings::{Config, Reason, ReasonCode};
 
 use crate::bins::ProgramFolders;
 use crate::catalog::{Catalog, CatalogRequest};
 use crate::catalog_cache::{CacheRecord, CachedRecords};
-use crate::config::{Config, SecretSetting};
 use crate::discover::{self, WalkResult, WalkRules};
 use crate::filter::SessionOverrides;
 use crate::load::LoadedSkillFile;

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use sinew_guard::containment;
-use sinew_settings::{Environment, path_text};
+use sinew_settings::{Config, Environment, path_text};
 
-use crate::config::Config;
 use crate::plugins;
 
 /// More commands than this are no use to anyone, and chat platforms list a hundred.

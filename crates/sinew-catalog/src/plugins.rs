@@ -6,9 +6,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Deserialize;
 use sinew_guard::containment;
-use sinew_settings::{Environment, Reason, ReasonCode, ReasonSeverity, path_text};
-
-use crate::config::Config;
+use sinew_settings::{Config, Environment, Reason, ReasonCode, ReasonSeverity, path_text};
 
 /// A larger file is not a manifest.
 const MAX_MANIFEST: u64 = 256 * 1024;

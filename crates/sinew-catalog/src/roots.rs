@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sinew_settings::{Environment, FolderRelocation, Reason, ReasonCode, path_text};
+use sinew_settings::config::PersonalRootMode;
+use sinew_settings::{Config, Environment, FolderRelocation, Reason, ReasonCode, path_text};
 
-use crate::config::{Config, PersonalRootMode};
 use crate::plugins;
 use crate::profile::{
     AGENT_ROOTS, LinkPolicy, MergeWinner, Profile, RootLocation, RootTemplate, Tier,

@@ -2,10 +2,11 @@
 //! policies, what a reflex lacks, and the decision.
 
 use serde::Serialize;
+use sinew_settings::config::CandidateOrder;
 
 use crate::lesson::{self, Lesson, RememberedLesson};
 use crate::memory::{CortexMemory, LastFailure, Region, RegionCandidate};
-use crate::policy::{CandidateOrder, CortexPolicy};
+use crate::policy::CortexPolicy;
 use crate::reflex::{self, ReflexContext, ReflexStatus};
 use crate::time::UtcDay;
 use crate::{bayes, weight};

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use sinew_settings::config::ShieldScope;
+
 use crate::drift;
 use crate::failure::FailureKind;
 use crate::id::Ulid;
@@ -14,7 +16,7 @@ use crate::memory::{
     BlacklistedSkill, CortexMemory, LastFailure, Region, RegionCandidate, RegionPattern,
     RegionSignal, RetainedSkill,
 };
-use crate::policy::{CortexPolicy, ShieldScope};
+use crate::policy::CortexPolicy;
 use crate::prune;
 use crate::record::{
     BlacklistOp, ConsentRecord, CortexImportMode, CortexRecord, ForgetScope, LessonOp, RecordBody,

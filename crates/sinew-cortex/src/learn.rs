@@ -1,11 +1,13 @@
 //! What an outcome teaches beyond its own numbers: lessons and pruning, as records to append to the
 //! log.
 
+use sinew_settings::config::ShieldScope;
+
 use crate::failure::FailureKind;
 use crate::id::Ulid;
 use crate::lesson::{Lesson, SEEN_TWICE};
 use crate::memory::CortexMemory;
-use crate::policy::{CortexPolicy, ShieldScope};
+use crate::policy::CortexPolicy;
 use crate::prune;
 use crate::record::{LessonOp, RecordBody, SkillOutcome, UseResult};
 use crate::signals::{self, SignalVocabulary};

@@ -51,7 +51,5 @@ pub mod weight;
 pub use history::{HistorySnapshot, MemoryHistory};
 pub use id::{InvalidUlid, Ulid};
 pub use memory::CortexMemory;
-pub use policy::{
-    CandidateOrder, CortexPolicy, DecayScope, FoldKey, ReflexGate, ReflexInstall, ShieldScope,
-};
+pub use policy::{CortexPolicy, FoldKey};
 pub use time::{InvalidTime, UtcDay, UtcInstant};

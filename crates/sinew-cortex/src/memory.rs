@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use sinew_settings::config::DecayScope;
 
 use crate::bayes::BayesCounts;
 use crate::failure::FailureKind;
 use crate::id::Ulid;
 use crate::lesson::RememberedLesson;
-use crate::policy::{CortexPolicy, DecayScope, FoldKey};
+use crate::policy::{CortexPolicy, FoldKey};
 use crate::record::RecordKey;
 use crate::shield::OutageState;
 use crate::time::{UtcDay, UtcInstant};

@@ -1,6 +1,9 @@
 //! The policy: the settings for deriving the memory from the log.
 
 use serde::{Deserialize, Serialize};
+use sinew_settings::config::{
+    CandidateOrder, CortexSection, DecayScope, ReflexGate, ReflexInstall, ShieldScope,
+};
 
 /// All settings. The defaults are Skill Cortex's numbers.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,18 +28,25 @@ pub struct CortexPolicy {
     pub lesson_decay: bool,
 }
 
+/// What holds where nothing is configured.
 impl Default for CortexPolicy {
     fn default() -> Self {
+        Self::from(&CortexSection::default())
+    }
+}
+
+impl From<&CortexSection> for CortexPolicy {
+    fn from(configured: &CortexSection) -> Self {
         Self {
-            order: CandidateOrder::Cortex,
-            decay: DecayScope::Region,
-            window_hours: 168,
-            gate: None,
-            min_lb: 0.80,
-            install: ReflexInstall::Notify,
-            cancel_window_ms: 5_000,
-            shield: ShieldScope::Bayes,
-            lesson_decay: true,
+            order: configured.policy,
+            decay: configured.decay_scope,
+            window_hours: configured.window_hours,
+            gate: configured.gate,
+            min_lb: configured.min_lb,
+            install: configured.install,
+            cancel_window_ms: configured.cancel_window_ms,
+            shield: configured.shield,
+            lesson_decay: configured.lesson_decay,
         }
     }
 }
@@ -64,67 +74,4 @@ pub struct FoldKey {
     pub window_hours: u32,
     /// What an outage shields.
     pub shield: ShieldScope,
-}
-
-/// How candidates are ordered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CandidateOrder {
-    /// By effective weight: Skill Cortex's own.
-    #[default]
-    Cortex,
-    /// By an optimistic estimate of reliability.
-    Bayes,
-}
-
-/// Whose last use counts for decay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DecayScope {
-    /// The region's: Skill Cortex's own.
-    #[default]
-    Region,
-    /// Each candidate's own.
-    Candidate,
-}
-
-/// The conditions of a reflex.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ReflexGate {
-    /// Skill Cortex's conditions.
-    #[serde(rename = "reference")]
-    Reference,
-    /// Those, and a bound on the reliability.
-    #[serde(rename = "reference+bound")]
-    ReferenceAndBound,
-    /// Only the bound.
-    #[serde(rename = "bound")]
-    Bound,
-    /// Reflexes never fire.
-    #[serde(rename = "off")]
-    Off,
-}
-
-/// How a reflex asks before it installs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReflexInstall {
-    /// A notice and a moment to cancel, for content that was approved before.
-    #[default]
-    Notify,
-    /// An explicit approval.
-    Confirm,
-}
-
-/// What an outage shields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ShieldScope {
-    /// The Bayesian counts and the drift alarm; Skill Cortex's factor still applies.
-    #[default]
-    Bayes,
-    /// Weights, streaks and reflexes too.
-    All,
-    /// Nothing.
-    Off,
 }

@@ -1,9 +1,10 @@
 //! Reflexes: when a candidate earns one, and when it may fire.
 
 use serde::Serialize;
+use sinew_settings::config::ReflexGate;
 
 use crate::memory::RegionCandidate;
-use crate::policy::{CortexPolicy, ReflexGate};
+use crate::policy::CortexPolicy;
 use crate::weight;
 
 /// Successes that a reflex needs. At this weight there are always more; Skill Cortex requires both.

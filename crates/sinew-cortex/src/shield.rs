@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
+use sinew_settings::config::ShieldScope;
 
 use crate::failure::FailureKind;
 use crate::id::Ulid;
-use crate::policy::ShieldScope;
 use crate::record::{CortexRecord, RecordBody, UseResult};
 use crate::time::{MINUTE_MS, UtcInstant};
 

@@ -5,14 +5,15 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use sinew_catalog::{
-    CallerFolders, Catalog, CatalogChange, CatalogEntry, CatalogRequest, Config, LiveCatalog,
-    PROFILES, Profile, RefreshCause, RemoteMachines, ScanGate, SessionOverrides, Snapshot,
+    CallerFolders, Catalog, CatalogChange, CatalogEntry, CatalogRequest, LiveCatalog, PROFILES,
+    Profile, RefreshCause, RemoteMachines, ScanGate, SessionOverrides, Snapshot,
 };
 use sinew_cortex::signals::SignalVocabulary;
 use sinew_exec::EnvLeases;
 use sinew_guard::scan::Scanner;
 use sinew_route::RouterModels;
-use sinew_settings::{Environment, ErrorCode, Reason, ReasonCode};
+use sinew_settings::config::{ConfigSource, LoadedConfig};
+use sinew_settings::{Config, Environment, ErrorCode, Reason, ReasonCode};
 use sinew_store::Store;
 
 use crate::catalog_cache::CatalogCache;
@@ -20,7 +21,7 @@ use crate::cortex::CortexState;
 use crate::hub::LockTrust;
 use crate::quality::ScanFiles;
 use crate::routing::RouterPool;
-use crate::{ConfigSource, EngineError, bundled, settings};
+use crate::{EngineError, bundled};
 
 /// What a surface may say about how it wants to look at skills.
 #[derive(Debug, Clone, Default)]
@@ -114,14 +115,9 @@ impl Engine {
             )
             .hint("`sinew config path` shows the file that is read by default"));
         }
-        let path = options.config.clone().unwrap_or_else(|| settings::default_path(profile, &env));
-        let loaded = settings::load(path);
+        let path = options.config.clone().unwrap_or_else(|| env.config_path(profile.name));
+        let loaded = LoadedConfig::read(path);
         let mut opening = loaded.reasons;
-        let (_, mut corrected) = sinew_workshop::WorkshopSettings::read(&loaded.config.tree);
-        for reason in &mut corrected {
-            reason.path = Some(sinew_settings::path_text(&loaded.source.path));
-        }
-        opening.extend(corrected);
         let workspace = workspace(profile, &options, &loaded.config, &env);
         if !workspace.is_dir() {
             opening.push(
@@ -300,8 +296,7 @@ fn workspace(
         return tidy(&env.cwd.join(named));
     }
     if profile.name == "openclaw" {
-        let configured = config.tree.pointer("/agents/defaults/workspace");
-        if let Some(configured) = configured.and_then(|value| value.as_str()) {
+        if let Some(configured) = &config.agents.workspace {
             return env.expand_home(configured);
         }
         let usual = env.openclaw_state().0.join("workspace");

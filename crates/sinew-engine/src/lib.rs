@@ -84,13 +84,11 @@ pub use quality::{
     SkillShortfall, UnlistedSkill, ValidatedFile, ValidationReport, ValidationTarget,
 };
 pub use routing::{
-    AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelChoice,
-    ModelComparison, NamedSkill, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
-    RouteRequest, Routing, SavedCase, UnavailableSkill, VectorProgress,
+    AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelComparison,
+    NamedSkill, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch, RouteRequest,
+    Routing, SavedCase, UnavailableSkill, VectorProgress,
 };
-pub use settings::{
-    ConfigImport, ConfigSource, ConfigValueView, ConfigView, SettingsHandle, SkillSettingsPatch,
-};
+pub use settings::{ConfigImport, ConfigValueView, ConfigView, SettingsHandle, SkillSettingsPatch};
 pub use skills::{
     AgentScanVerdict, CopyReport, DigestCache, FilledText, FindingCounts, MAX_READ_BYTES,
     MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport, PromptOptions, RequirementCheck,

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use sinew_catalog::CatalogEntry;
-use sinew_catalog::config::EntrySettings;
 use sinew_guard::env::{self, EnvRecord, EnvRefusal, SkillEnv};
+use sinew_settings::config::EntrySettings;
 use sinew_settings::{Environment, Reason, ReasonCode, ReasonSeverity};
 
 use crate::env_value::EnvValue;

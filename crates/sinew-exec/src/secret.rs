@@ -8,8 +8,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::time::Duration;
 
-use sinew_catalog::config::SecretSetting;
 use sinew_settings::Environment;
+use sinew_settings::config::SecretSetting;
 
 use crate::child::{
     self, ExitCause, ProcessControl, ProgramLimits, ProgramSpec, StdinMode, StdoutMode,

@@ -4,7 +4,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use sinew_catalog::Config;
 use sinew_guard::archive::{ArchiveLimits, unpack};
 use sinew_hub::install::{
     InstallApprover, InstallConcern, InstallDecision, InstallReview, SkillInstallRequest,
@@ -13,6 +12,7 @@ use sinew_hub::lock::ApprovalMethod;
 use sinew_hub::reference::{ShorthandMeaning, SkillReference};
 use sinew_hub::settings::HubOverrides;
 use sinew_hub::{Hub, Workdir};
+use sinew_settings::Config;
 use sinew_testkit::clawhub::zip_files;
 use sinew_testkit::{ClawHubDouble, TestMachine, skill_text};
 

@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde_json::Value;
-use sinew_catalog::Config;
 use sinew_exec::install::NameResolution;
 use sinew_guard::scan::Scanner;
-use sinew_settings::{Environment, ErrorCode};
+use sinew_settings::{Config, Environment, ErrorCode};
 use url::Url;
 
 use crate::cache::HubCache;

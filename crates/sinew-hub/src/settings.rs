@@ -3,21 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use sinew_catalog::Config;
-use sinew_settings::{Environment, ErrorCode};
+use sinew_settings::config::{CLAWHUB, HubSection, UpdatePolicy};
+use sinew_settings::{Config, Environment, ErrorCode};
 use url::Url;
 
 use crate::error::HubError;
 use crate::net::{AccessToken, NetworkAccess, host_and_port, origin};
 use crate::reference::is_registry_name;
 
-/// The public registry.
-pub const CLAWHUB: &str = "https://clawhub.ai";
-const GITHUB_API: &str = "https://api.github.com";
-const CODELOAD: &str = "https://codeload.github.com";
-const SKILLS_SH: &str = "https://skills.sh";
-/// The default addresses.
-const DEFAULT_ADDRESSES: &[&str] = &[CLAWHUB, GITHUB_API, CODELOAD, SKILLS_SH];
 /// The name of the default registry.
 pub const DEFAULT_NAME: &str = "clawhub";
 
@@ -71,23 +64,20 @@ pub struct GitHubEndpoints {
 
 impl GitHubEndpoints {
     /// The endpoints of this machine.
-    pub fn read(
-        configured: &sinew_catalog::config::HubSection,
-        env: &Environment,
-    ) -> Result<Self, HubError> {
+    pub fn read(configured: &HubSection, env: &Environment) -> Result<Self, HubError> {
         let token = first(env, &["GITHUB_TOKEN", "GH_TOKEN"]).filter(|_| configured.github_token);
         Ok(Self {
             api: place(
                 env,
                 &["SINEW_GITHUB_API_BASE_URL"],
                 "hub.github.apiUrl",
-                configured.github_api.as_deref().unwrap_or(GITHUB_API),
+                &configured.github_api,
             )?,
             codeload: place(
                 env,
                 &["SINEW_GITHUB_CODELOAD_BASE_URL", "CLAWHUB_GITHUB_CODELOAD_BASE_URL"],
                 "hub.github.codeloadUrl",
-                configured.github_codeload.as_deref().unwrap_or(CODELOAD),
+                &configured.github_codeload,
             )?,
             token: token.and_then(|(_, value)| AccessToken::new(&value)),
         })
@@ -122,7 +112,10 @@ fn place(
 
 /// Whether an address is one of the defaults, which are never in a private network.
 fn is_default_address(url: &Url) -> bool {
-    DEFAULT_ADDRESSES.iter().any(|default| display_address(url) == *default)
+    let usual = HubSection::default();
+    let address = display_address(url);
+    let services = [&usual.github_api, &usual.github_codeload, &usual.skills_sh];
+    address == CLAWHUB || services.contains(&&address)
 }
 
 impl HubOptions {
@@ -145,8 +138,7 @@ impl HubOptions {
         }
         let registry = default_registry(config, env, overrides, &registries)?;
         let github = GitHubEndpoints::read(hub, env)?;
-        let configured = hub.skills_sh.as_deref().unwrap_or(SKILLS_SH);
-        let skills_sh = place(env, &["SKILLS_API_URL"], "hub.skillsShUrl", configured)?;
+        let skills_sh = place(env, &["SKILLS_API_URL"], "hub.skillsShUrl", &hub.skills_sh)?;
         let mut trusted = config.install.allow_private_hosts.clone();
         let (RegistryAddress::At(main) | RegistryAddress::AnnouncedBy(main)) = &registry;
         let named = registries.values().chain([main, &skills_sh]);
@@ -160,7 +152,7 @@ impl HubOptions {
             skills_sh,
             network: if offline { NetworkAccess::Off } else { NetworkAccess::On },
             trusted,
-            auto_safe: hub.updates.as_deref() == Some("auto-safe"),
+            auto_safe: hub.updates == UpdatePolicy::AutoSafe,
         })
     }
 }

@@ -31,5 +31,5 @@ mod write_timeout;
 
 pub use blocking::blocking;
 pub use origin_check::{OriginRule, PeerAddress, ServerOrigin};
-pub use rate_limit::{PER_SECOND, RateLimiter, RateStanding};
+pub use rate_limit::{RateLimiter, RateStanding};
 pub use server::{HttpServer, MAX_BODY, RunningServer, ServeError, ServerOptions, ServerPart};

@@ -18,10 +18,6 @@ use sinew_settings::ErrorCode;
 
 use crate::origin_check::PeerAddress;
 
-/// Requests of one client in a second, unless the configuration says otherwise: a page with its parts
-/// and an agent at work stay far below it.
-pub const PER_SECOND: u32 = 50;
-
 /// Callers that are counted at once. Beyond it old windows are dropped; a flood of addresses costs no
 /// more memory than this.
 const MAX_COUNTED: usize = 100_000;

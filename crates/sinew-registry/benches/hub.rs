@@ -14,10 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::json;
-use sinew_catalog::Config;
 use sinew_listener::{HttpServer, ServerOptions};
 use sinew_registry::{ListenerReach, NewToken, RegistrySettings, TeamRegistry, TokenRole};
-use sinew_settings::{Clock, Environment};
+use sinew_settings::{Clock, Config, Environment};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 

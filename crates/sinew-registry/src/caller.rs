@@ -14,11 +14,11 @@ use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use sinew_listener::{PeerAddress, RateStanding, ServerOrigin};
+use sinew_settings::config::RegistryMode;
 
 use super::model::{RegistryAuditEntry, SkillDoc};
 use super::rate_limit::{RateSubject, RequestKind};
 use super::refusal::{RegistryRefusal, header};
-use super::settings::RegistryMode;
 use super::token::{self, TokenInfo, TokenRole};
 use super::{TeamRegistry, audit};
 

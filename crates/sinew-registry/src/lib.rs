@@ -63,10 +63,7 @@ pub use device::LoginDecision;
 pub use mirror::MirrorResult;
 pub use model::RegistryAuditEntry;
 pub use names::handle_from;
-pub use settings::{
-    BlobLocation, BucketSettings, MirrorSettings, RegistryMode, RegistrySettings,
-    RegistrySettingsError,
-};
+pub use settings::{BlobLocation, BucketSettings, MirrorSettings, RegistrySettings};
 pub use token::{NewToken, TokenError, TokenInfo, TokenRole, TokenSecret, TokenStore};
 pub use upkeep::RegistryUpkeep;
 

@@ -8,11 +8,12 @@ use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use sinew_guard::scan::{MAX_FILE, MAX_SKILL};
 use sinew_listener::OriginRule;
+use sinew_settings::config::RegistryMode;
 
 use super::refusal::RegistryRefusal;
 use super::{
-    RegistryMode, TeamRegistry, caller, details, device, discovery, download, export, github,
-    lifecycle, lists, publish, rename, search, stars, upload, verdict,
+    TeamRegistry, caller, details, device, discovery, download, export, github, lifecycle, lists,
+    publish, rename, search, stars, upload, verdict,
 };
 use sinew_listener::ServerPart;
 

@@ -2,21 +2,13 @@
 
 use std::path::PathBuf;
 
-use serde_json::Value;
-use sinew_catalog::Config;
 use sinew_hub::settings::GitHubEndpoints;
-use sinew_settings::Environment;
+use sinew_settings::config::{
+    CLAWHUB, DEFAULT_S3_REGION, MirrorMode, RegistryMode, RegistrySection, UnusableValue,
+};
+use sinew_settings::{Config, Environment};
 
 use super::names;
-
-/// Who may read without a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RegistryMode {
-    /// Nobody.
-    Private,
-    /// Everybody.
-    PublicRead,
-}
 
 /// Where bundles lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,62 +80,44 @@ pub struct RegistrySettings {
     pub listens_alone: bool,
 }
 
-/// A setting that cannot be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{key} must be {expected}")]
-pub struct RegistrySettingsError {
-    /// The key.
-    pub key: &'static str,
-    /// What it must be.
-    pub expected: &'static str,
-}
-
 impl RegistrySettings {
     /// Reads the settings. A server that would run otherwise than it was told does not start.
-    pub fn read(config: &Config, env: &Environment) -> Result<Self, RegistrySettingsError> {
-        let tree = &config.tree;
+    pub fn read(config: &Config, env: &Environment) -> Result<Self, UnusableValue> {
+        config.check("registry")?;
+        config.check("serve.registryListen")?;
+        let registry = &config.registry;
         let folder = env.sinew_home().join("registry");
-        let mode = match text(tree, "/registry/mode", "registry.mode")? {
-            None | Some("private") => RegistryMode::Private,
-            Some("public-read") => RegistryMode::PublicRead,
-            Some(_) => return wrong("registry.mode", "private or public-read"),
-        };
-        let blobs = match text(tree, "/registry/blobs", "registry.blobs")? {
+        let blobs = match filled(registry.blobs.as_deref()) {
             None => BlobLocation::Folder(folder.join("blobs")),
             Some(place) => match place.strip_prefix("s3://") {
-                Some(bucket) => BlobLocation::Bucket(read_bucket(tree, env, bucket)?),
+                Some(bucket) => BlobLocation::Bucket(read_bucket(registry, env, bucket)?),
                 None => BlobLocation::Folder(env.expand_home(place)),
             },
         };
-        let limits_scale = match tree.pointer("/registry/limits/scale") {
-            None => None,
-            Some(value) => match value.as_u64().and_then(|scale| u32::try_from(scale).ok()) {
-                Some(scale) if scale > 0 => Some(scale),
-                _ => return wrong("registry.limits.scale", "a whole number above 0"),
-            },
-        };
-        let listens_alone = text(tree, "/serve/registryListen", "serve.registryListen")?.is_some();
+        let listens_alone = filled(config.serve.registry_listen.as_deref()).is_some();
         let mirror = read_mirror(config, env)?;
-        Ok(Self { mode, blobs, limits_scale, mirror, folder, listens_alone })
+        Ok(Self {
+            mode: registry.mode,
+            blobs,
+            limits_scale: registry.limits_scale,
+            mirror,
+            folder,
+            listens_alone,
+        })
     }
 }
 
 fn read_bucket(
-    tree: &Value,
+    registry: &RegistrySection,
     env: &Environment,
     place: &str,
-) -> Result<BucketSettings, RegistrySettingsError> {
+) -> Result<BucketSettings, UnusableValue> {
     let (name, prefix) = place.split_once('/').unwrap_or((place, ""));
     if name.is_empty() {
         return wrong("registry.blobs", "a folder, or s3://bucket/prefix");
     }
-    let endpoint = text(tree, "/registry/s3/endpoint", "registry.s3.endpoint")?;
-    let region = text(tree, "/registry/s3/region", "registry.s3.region")?;
-    let path_style = match tree.pointer("/registry/s3/pathStyle") {
-        None => endpoint.is_some(),
-        Some(Value::Bool(choice)) => *choice,
-        Some(_) => return wrong("registry.s3.pathStyle", "true or false"),
-    };
+    let endpoint = filled(registry.s3_endpoint.as_deref());
+    let region = filled(registry.s3_region.as_deref()).or(env.var("AWS_REGION"));
     let credentials = env
         .var("AWS_ACCESS_KEY_ID")
         .zip(env.var("AWS_SECRET_ACCESS_KEY"))
@@ -152,8 +126,8 @@ fn read_bucket(
         name: name.to_owned(),
         prefix: prefix.trim_matches('/').to_owned(),
         endpoint: endpoint.map(str::to_owned),
-        region: region.or(env.var("AWS_REGION")).unwrap_or("us-east-1").to_owned(),
-        path_style,
+        region: region.unwrap_or(DEFAULT_S3_REGION).to_owned(),
+        path_style: registry.s3_path_style.unwrap_or(endpoint.is_some()),
         credentials,
     })
 }
@@ -161,72 +135,38 @@ fn read_bucket(
 fn read_mirror(
     config: &Config,
     env: &Environment,
-) -> Result<Option<MirrorSettings>, RegistrySettingsError> {
-    /// Ten minutes: a skill that upstream takes back is hidden here soon after.
-    const INTERVAL_S: u64 = 600;
-    let tree = &config.tree;
-    let on_demand = match text(tree, "/registry/mirror/mode", "registry.mirror.mode")? {
-        None | Some("off") => return Ok(None),
-        Some("proxy") => true,
-        Some("snapshot") => false,
-        Some(_) => return wrong("registry.mirror.mode", "off, proxy or snapshot"),
+) -> Result<Option<MirrorSettings>, UnusableValue> {
+    let mirror = &config.registry.mirror;
+    let on_demand = match mirror.mode {
+        MirrorMode::Off => return Ok(None),
+        MirrorMode::Proxy => true,
+        MirrorMode::Snapshot => false,
     };
-    let upstream = text(tree, "/registry/mirror/upstream", "registry.mirror.upstream")?;
-    let upstream = upstream.unwrap_or("https://clawhub.ai").trim_end_matches('/').to_owned();
-    let prefix = text(tree, "/registry/mirror/prefix", "registry.mirror.prefix")?.unwrap_or("");
+    let upstream = filled(Some(&mirror.upstream)).unwrap_or(CLAWHUB).trim_end_matches('/');
+    let prefix = mirror.prefix.trim();
     if !prefix.is_empty() && names::handle(&format!("{prefix}x")).is_none() {
         return wrong("registry.mirror.prefix", "the beginning of an owner's name");
     }
-    let interval = match tree.pointer("/registry/mirror/intervalSeconds") {
-        None => INTERVAL_S,
-        Some(value) => match value.as_u64() {
-            Some(seconds) => seconds,
-            None => return wrong("registry.mirror.intervalSeconds", "a number of seconds"),
-        },
+    let lower = |names: &[String]| names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let Ok(github) = GitHubEndpoints::read(&config.hub, env) else {
+        return wrong("hub.github", "the addresses of GitHub's API and of its archives");
     };
     Ok(Some(MirrorSettings {
-        upstream,
+        upstream: upstream.to_owned(),
         on_demand,
-        allow: list(tree, "/registry/mirror/allow", "registry.mirror.allow")?,
-        deny: list(tree, "/registry/mirror/deny", "registry.mirror.deny")?,
-        interval_ms: interval.saturating_mul(1000),
+        allow: lower(&mirror.allow),
+        deny: lower(&mirror.deny),
+        interval_ms: mirror.interval_seconds.saturating_mul(1000),
         prefix: prefix.to_owned(),
-        github: GitHubEndpoints::read(&config.hub, env).map_err(|_| RegistrySettingsError {
-            key: "hub.github",
-            expected: "the addresses of GitHub's API and of its archives",
-        })?,
+        github,
     }))
 }
 
-fn text<'a>(
-    tree: &'a Value,
-    pointer: &str,
-    key: &'static str,
-) -> Result<Option<&'a str>, RegistrySettingsError> {
-    match tree.pointer(pointer) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) if text.trim().is_empty() => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.trim())),
-        Some(_) => wrong(key, "text"),
-    }
+/// A text without the blanks around it, unless it is blank.
+fn filled(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
 }
 
-fn list(
-    tree: &Value,
-    pointer: &str,
-    key: &'static str,
-) -> Result<Vec<String>, RegistrySettingsError> {
-    match tree.pointer(pointer) {
-        None => Ok(Vec::new()),
-        Some(Value::Array(items)) => items
-            .iter()
-            .map(|item| item.as_str().map(|text| text.trim().to_ascii_lowercase()))
-            .collect::<Option<_>>()
-            .ok_or(RegistrySettingsError { key, expected: "a list of names" }),
-        Some(_) => wrong(key, "a list of names"),
-    }
-}
-
-fn wrong<T>(key: &'static str, expected: &'static str) -> Result<T, RegistrySettingsError> {
-    Err(RegistrySettingsError { key, expected })
+fn wrong<T>(path: &str, expected: &str) -> Result<T, UnusableValue> {
+    Err(UnusableValue { path: path.to_owned(), expected: expected.to_owned() })
 }

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sinew_catalog::{
-    CallerFolders, Catalog, CatalogBuilder, CatalogRequest, Config, Profile, RemoteMachines,
-    ScanGate, SessionOverrides,
+    CallerFolders, Catalog, CatalogBuilder, CatalogRequest, Profile, RemoteMachines, ScanGate,
+    SessionOverrides,
 };
-use sinew_settings::{Environment, FixedClock};
+use sinew_settings::{Config, Environment, FixedClock};
 use tempfile::TempDir;
 
 /// A hermetic machine. Paths are relative to its own root: `home/…`, `work/…`, `bin/…`.

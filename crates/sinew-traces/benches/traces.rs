@@ -8,9 +8,9 @@ use std::io::{BufReader, Cursor};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sinew_settings::config::TypedTextMode;
 use sinew_traces::{
-    AgentRun, PrivateNames, TranscriptOptions, TypedTextMode, clean, fingerprint, judge_run,
-    simhash, tokens,
+    AgentRun, PrivateNames, TranscriptOptions, clean, fingerprint, judge_run, simhash, tokens,
 };
 
 /// Bytes of each transcript; ten thousand steps over several runs.

@@ -66,9 +66,9 @@ pub use quotations::{holds_secret, without_quotations};
 pub use readers::{
     MAX_FILE, TraceAgent, TraceReadError, TranscriptOptions, TranscriptSource, read,
 };
-pub use redact::{CleanRun, PrivateNames, TypedTextMode, clean};
+pub use redact::{CleanRun, PrivateNames, clean};
 pub use replay::{FILE as REPLAY_FILE, stem as replay_stem};
 pub use risk::ReplayRisk;
 pub use run::{AgentRun, RunEnding, RunStep, StepAction, StepTarget};
-pub use settings::{PublishMode, TraceSettings, WeakRunPolicy};
+pub use settings::{TraceSettings, WeakRunPolicy};
 pub use simhash::{are_near, format_simhash as shown_simhash, simhash, tokens};

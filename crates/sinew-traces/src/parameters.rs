@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sinew_guard::secrets;
+use sinew_settings::config::TypedTextMode;
 
 use crate::program::base;
-use crate::redact::{RunRedactor, TypedTextMode};
+use crate::redact::RunRedactor;
 use crate::run::{AgentRun, RunStep};
 
 /// Something that has to be filled in to do a run again.

@@ -9,6 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sinew_guard::secrets::{self, SecretKind};
+use sinew_settings::config::TypedTextMode;
 
 use crate::parameters::{self, RunParameter};
 use crate::run::{AgentRun, RunStep};
@@ -37,17 +38,6 @@ pub struct CleanRun {
     /// How many of which kind were taken out; never what.
     pub redactions: BTreeMap<String, u64>,
 }
-
-/// How typed text is kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TypedTextMode {
-    /// As a parameter.
-    #[default]
-    Parameter,
-    /// As it is, like OpenPocket, as far as it is no secret.
-    Verbatim,
-}
-
 /// Shorter values are not looked for elsewhere: they would be found everywhere.
 const MIN_KNOWN: usize = 6;
 

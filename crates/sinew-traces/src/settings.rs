@@ -1,21 +1,9 @@
 //! `traces` of the configuration.
 
-use sinew_catalog::Config;
-use sinew_catalog::config::OpenPocketMode;
-
-use crate::redact::TypedTextMode;
-
-/// What becomes of a draft.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PublishMode {
-    /// It is proposed, and waits for a person.
-    #[default]
-    Proposal,
-    /// It is written at once where nothing speaks against it, in OpenPocket's folders.
-    Auto,
-    /// Runs are remembered and compared; nothing is drafted.
-    Off,
-}
+use sinew_settings::Config;
+use sinew_settings::config::{
+    DraftFrontMatter, DuplicateDrafts, OpenPocketMode, PublishMode, TypedTextMode,
+};
 
 /// What becomes of a run that ended well as far as can be seen, and of which nobody spoke.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -38,19 +26,19 @@ pub struct TraceSettings {
     pub publish: PublishMode,
     /// What becomes of runs of which nobody said that they worked.
     pub weak: WeakRunPolicy,
-    /// `traces.reference_exact`: OpenPocket's sections, and no more than them.
+    /// `traces.referenceExact`: OpenPocket's sections, and no more than them.
     pub reference_exact: bool,
-    /// `traces.typed_text`.
+    /// `traces.typedText`.
     pub typed: TypedTextMode,
     /// Whether an older draft in OpenPocket's folders is kept in the archive (`traces.duplicates`).
     pub archive: bool,
-    /// Whether drafts that are files have front matter, too (`traces.front_matter`).
+    /// Whether drafts that are files have front matter, too (`traces.frontMatter`).
     pub front_matter: bool,
-    /// Whether drafts wait for a person before the prompt has them (`traces.drafts_in_index`).
+    /// Whether drafts wait for a person before the prompt has them (`traces.draftsInIndex`).
     pub hidden: bool,
-    /// `traces.min_steps`.
+    /// `traces.minSteps`.
     pub min_steps: usize,
-    /// `traces.keep_runs`.
+    /// `traces.keepRuns`.
     pub keep_runs: usize,
     /// `traces.scripts`.
     pub scripts: bool,
@@ -60,20 +48,7 @@ pub struct TraceSettings {
 
 impl Default for TraceSettings {
     fn default() -> Self {
-        Self {
-            enabled: true,
-            publish: PublishMode::Proposal,
-            weak: WeakRunPolicy::Draft,
-            reference_exact: false,
-            typed: TypedTextMode::Parameter,
-            archive: true,
-            front_matter: true,
-            hidden: true,
-            min_steps: 1,
-            keep_runs: 500,
-            scripts: true,
-            strict: false,
-        }
+        Self::of(&Config::default())
     }
 }
 
@@ -82,31 +57,30 @@ impl TraceSettings {
     pub fn of(config: &Config) -> Self {
         let traces = &config.traces;
         let exact = traces.reference_exact;
-        // What somebody chose counts; what nobody did follows OpenPocket, or does not.
-        let is = |chosen: &Option<String>, reference: &str| match chosen {
-            Some(chosen) => chosen == reference,
-            None => exact,
-        };
+        // What was chosen counts; what was not follows OpenPocket, or does not.
         Self {
             enabled: traces.enabled,
-            publish: match traces.publish.as_deref() {
-                Some("off") => PublishMode::Off,
-                _ if is(&traces.publish, "auto") => PublishMode::Auto,
-                _ => PublishMode::Proposal,
-            },
+            publish: traces.publish.unwrap_or(match exact {
+                true => PublishMode::Auto,
+                false => PublishMode::Proposal,
+            }),
             weak: if traces.accept_weak { WeakRunPolicy::Draft } else { WeakRunPolicy::Skip },
             reference_exact: exact,
-            typed: match is(&traces.typed_text, "verbatim") {
+            typed: traces.typed_text.unwrap_or(match exact {
                 true => TypedTextMode::Verbatim,
                 false => TypedTextMode::Parameter,
-            },
-            archive: !is(&traces.duplicates, "delete"),
-            front_matter: !is(&traces.front_matter, "reference"),
+            }),
+            archive: traces
+                .duplicates
+                .map_or(!exact, |chosen| chosen == DuplicateDrafts::Supersede),
+            front_matter: traces
+                .front_matter
+                .map_or(!exact, |chosen| chosen == DraftFrontMatter::Always),
             hidden: !traces.drafts_in_index.unwrap_or(exact),
             min_steps: traces.min_steps,
             keep_runs: traces.keep_runs,
             scripts: traces.scripts,
-            strict: config.openpocket.mode == OpenPocketMode::Strict,
+            strict: config.openpocket_agent.mode == OpenPocketMode::Strict,
         }
     }
 

@@ -4,6 +4,7 @@
 //! what was done, so that after a crash the file is old or new and the record agrees with it.
 
 use sinew_settings::Actor;
+use sinew_settings::config::{ApprovalPolicy, GateMode, StaleCheck};
 use sinew_skill::content_hash;
 
 use crate::error::{Result, WorkshopError};
@@ -17,7 +18,6 @@ use crate::prepare::{ChangeRequest, PreparedChange};
 use crate::probation::ProbationStatus;
 use crate::proposal::{Proposal, ProposalChange, ProposalTarget, TriggerQueries};
 use crate::records::{RecordsChange, WriteIntent};
-use crate::settings::{ApprovalPolicy, GateMode, StaleCheck};
 use crate::status::ProposalTransition;
 use crate::suggest::ProposalUpdate;
 use crate::workshop::Workshop;

@@ -16,10 +16,11 @@ use crate::publish::PublishResult;
 use crate::status::ProposalState;
 use crate::turn::FinishedTurn;
 use crate::workshop::Workshop;
+use sinew_settings::config::PublishMode;
 use sinew_traces::{
     AgentRun, CleanRun, DraftConfidence, DraftContext, JudgementEvidence, LearnedRun, MAX_MERGED,
-    PrivateNames, PublishMode, RunJudgement, RunRelation, SkillDraft, TraceSettings, WeakRunPolicy,
-    clean, draft, fingerprint, judge_run, kept_of, key_of, merge,
+    PrivateNames, RunJudgement, RunRelation, SkillDraft, TraceSettings, WeakRunPolicy, clean,
+    draft, fingerprint, judge_run, kept_of, key_of, merge,
 };
 
 /// What became of a run.

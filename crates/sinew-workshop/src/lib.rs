@@ -49,7 +49,6 @@ mod retire;
 mod reviewer;
 mod revise;
 mod rewrite;
-mod settings;
 mod status;
 mod suggest;
 mod support;
@@ -87,10 +86,6 @@ pub use reviewer::{
 };
 pub use revise::ProposalRevision;
 pub use rewrite::{read_rewrite, rewrite_prompt};
-pub use settings::{
-    ApprovalPolicy, ApprovalRule, CaptureProfile, GateMode, ProbationRule, ReviewMode,
-    ReviewerEndpoint, ReviewerProvider, StaleCheck, WorkshopSettings,
-};
 pub use status::ProposalState;
 pub use suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 pub use support::SupportFile;

@@ -3,6 +3,7 @@
 //! Everything is looked at anew each time, so that a decision is never older than what it is about.
 
 use sinew_route::RouteDocument;
+use sinew_settings::config::GateMode;
 use sinew_skill::{ReadOptions, content_hash};
 
 use crate::error::{Result, WorkshopError};
@@ -12,7 +13,6 @@ use crate::gates::{DuplicateVerdict, GateReport, SkillOwner, content, ownership,
 use crate::history;
 use crate::proposal::{ProposalChange, ProposalFinding, ProposalTarget, TriggerQueries};
 use crate::render;
-use crate::settings::GateMode;
 use crate::workshop::{NeighbourSkill, Workshop};
 
 /// A change, ready to be judged or written.

@@ -9,13 +9,13 @@
 use serde::{Deserialize, Serialize};
 use sinew_cortex::bayes::{Z, wilson};
 use sinew_settings::Actor;
+use sinew_settings::config::ProbationRule;
 
 use crate::error::Result;
 use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::gates::SkillOwner;
 use crate::proposal::{Proposal, ProposalChange, ProposalSource};
 use crate::records::RecordsChange;
-use crate::settings::ProbationRule;
 use crate::status::ProposalState;
 use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest};
 use crate::workshop::Workshop;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use sinew_settings::Actor;
+use sinew_settings::config::PublishMode;
 
 use crate::error::{Result, WorkshopError};
 use crate::files;
@@ -14,7 +15,7 @@ use crate::proposal::{
 use crate::status::{ProposalState, ProposalTransition};
 use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 use crate::workshop::Workshop;
-use sinew_traces::{LearnedRun, PublishMode, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
+use sinew_traces::{LearnedRun, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
 
 /// What became of a draft.
 pub(crate) enum PublishResult {

@@ -5,7 +5,8 @@ use serde::Serialize;
 use crate::error::{Result, WorkshopError};
 use crate::learn::{LearnContext, LearnResult, failed_steps};
 use crate::workshop::Workshop;
-use sinew_traces::{CleanRun, LearnedRun, PublishMode, RunJudgement, TraceSettings};
+use sinew_settings::config::PublishMode;
+use sinew_traces::{CleanRun, LearnedRun, RunJudgement, TraceSettings};
 
 /// A run as it is remembered.
 #[derive(Debug, Clone, Serialize)]

@@ -1,6 +1,7 @@
 //! A change is proposed: checked, compared, and queued, held or written.
 
 use sinew_settings::Actor;
+use sinew_settings::config::ApprovalPolicy;
 
 use crate::error::{Result, WorkshopError};
 use crate::event::{WorkshopEvent, WorkshopEventKind};
@@ -10,7 +11,6 @@ use crate::name;
 use crate::prepare::{ChangeRequest, PreparedChange};
 use crate::proposal::{Proposal, ProposalChange, ProposalSource, TriggerQueries};
 use crate::records::RecordsChange;
-use crate::settings::ApprovalPolicy;
 use crate::status::ProposalState;
 use crate::workshop::Workshop;
 use sinew_skill::ecmascript as text;

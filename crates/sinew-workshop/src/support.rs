@@ -2,6 +2,7 @@
 
 use sinew_guard::archive::support_file_components;
 use sinew_settings::Actor;
+use sinew_settings::config::ApprovalPolicy;
 
 use crate::apply::PlannedWrite;
 use crate::error::{Result, WorkshopError};
@@ -11,7 +12,6 @@ use crate::gates::{SkillOwner, content, ownership};
 use crate::history::{self, VersionCause};
 use crate::name;
 use crate::proposal::TriggerQueries;
-use crate::settings::ApprovalPolicy;
 use crate::workshop::Workshop;
 use sinew_skill::ecmascript as text;
 

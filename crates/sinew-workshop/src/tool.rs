@@ -85,9 +85,9 @@ pub fn schema() -> Value {
 }
 
 /// The guidance that goes before an agent's system context while the workshop is on.
-pub fn guidance(policy: crate::settings::ApprovalPolicy) -> String {
+pub fn guidance(policy: sinew_settings::config::ApprovalPolicy) -> String {
     let last = match policy {
-        crate::settings::ApprovalPolicy::Auto => {
+        sinew_settings::config::ApprovalPolicy::Auto => {
             "Safe updates that are clearly reusable are applied; `apply: false` queues."
         }
         _ => "Proposals are queued; apply one only after the user's explicit approval.",
@@ -166,7 +166,7 @@ impl Workshop<'_> {
 
     /// What a person has to approve to be written, a person has to approve to be taken back.
     fn check_may_undo(&self, by: &Actor) -> Result<()> {
-        let auto = self.settings().approval_policy == crate::settings::ApprovalPolicy::Auto;
+        let auto = self.settings().approval_policy == sinew_settings::config::ApprovalPolicy::Auto;
         if by.is_person() || auto {
             Ok(())
         } else {

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 use sinew_settings::Actor;
+use sinew_settings::config::{CaptureProfile, ReviewMode};
 
 use crate::capture::{self, CapturedCorrection, count_tool_calls};
 use crate::error::Result;
 use crate::event::{WorkshopEvent, WorkshopEventKind};
 use crate::proposal::{ProposalSource, TriggerQueries};
-use crate::settings::{CaptureProfile, ReviewMode};
 use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 use crate::workshop::Workshop;
 

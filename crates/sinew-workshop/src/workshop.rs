@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use sinew_guard::atomic::FileLock;
 use sinew_guard::scan::Scanner;
 use sinew_route::RouteDocument;
+use sinew_settings::config::WorkshopSettings;
 use sinew_settings::{Actor, Clock};
 use sinew_store::Store;
 
@@ -15,7 +16,6 @@ use crate::history::SkillVersion;
 use crate::probation::TrialRecord;
 use crate::proposal::{Proposal, ProposalStep};
 use crate::records::{ReviewState, WorkshopRecords, workspace_hash};
-use crate::settings::WorkshopSettings;
 use crate::status::ProposalState;
 
 /// A skill that exists already.

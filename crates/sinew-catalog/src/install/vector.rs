@@ -1,9 +1,9 @@
 //! Argument vectors: what would be run; the name that the skill gave is always a single argument.
 
+use sinew_settings::config::NodeManager;
 use sinew_settings::{Reason, ReasonCode};
 
 use super::{CheckedInstaller, InstallerKind, invalid, rules};
-use crate::config::NodeManager;
 
 /// Facts about this machine and its configuration that affect a vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -19,7 +19,7 @@ impl InstallerSetup {
     pub fn manager(&self, kind: InstallerKind) -> &'static str {
         match kind {
             InstallerKind::Brew => "brew",
-            InstallerKind::Node => self.node.program(),
+            InstallerKind::Node => self.node.as_str(),
             InstallerKind::Go => "go",
             InstallerKind::Uv => "uv",
             InstallerKind::Apt => "apt-get",

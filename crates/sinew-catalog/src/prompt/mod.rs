@@ -35,12 +35,13 @@ mod request;
 mod text;
 mod wording;
 
+use sinew_settings::config::PromptPlanner;
 use sinew_settings::{Reason, ReasonCode};
 
 pub use report::{OmittedSkill, PromptReport, ShortenedSkill};
 pub use request::{
     OPENPOCKET_MAX_CHARS, OPENPOCKET_MIN_CHARS, PromptEscapes, PromptLimits, PromptMode,
-    PromptOrder, PromptPlanner, PromptRequest, PromptSkill, trigger_hints,
+    PromptRequest, PromptSkill, trigger_hints,
 };
 pub use wording::{DescriptionForm, NoticeLength, PromptOverhead, PromptWording};
 

@@ -3,7 +3,9 @@
 //! **Invariant:** both are total and depend only on the request, so the same skills always give the
 //! same bytes.
 
-use super::request::{PromptOrder, PromptPlanner, PromptRequest, PromptSkill};
+use sinew_settings::config::{PromptOrder, PromptPlanner};
+
+use super::request::{PromptRequest, PromptSkill};
 use crate::collate;
 
 /// Two orders over the positions of a request's skills.

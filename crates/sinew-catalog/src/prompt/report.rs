@@ -1,11 +1,12 @@
 //! What happened to each skill: the record behind `check`, the snapshot and every surface.
 
 use serde::Serialize;
+use sinew_settings::config::PromptPlanner;
 use sinew_settings::{Reason, ReasonCode};
 
 use super::cost_sheet::{CostSheet, PromptPlan};
 use super::rank::PromptRanks;
-use super::request::{PromptPlanner, PromptRequest};
+use super::request::PromptRequest;
 use super::text::{SHORTEST, units};
 
 /// How a block was fitted into its budget.

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use sinew_settings::config::{PromptOrder, PromptPlanner};
+
 use super::wording::{PromptOverhead, PromptWording};
 
 /// The length limit of a prompt in the OpenPocket profile.
@@ -51,30 +53,6 @@ pub fn trigger_hints<'a>(any: &'a [String], all: &'a [String]) -> Vec<&'a str> {
         }
     }
     hints
-}
-
-/// How skills are fitted into the budget.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PromptPlanner {
-    /// Shorten by rank before anything is dropped.
-    #[default]
-    Graded,
-    /// As current OpenClaw does it.
-    Openclaw,
-    /// The longest run of full entries.
-    Prefix,
-}
-
-/// The order of the entries in the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PromptOrder {
-    /// By name, so that prompt caches stay warm.
-    #[default]
-    Name,
-    /// Best first.
-    Rank,
 }
 
 /// How much of a system prompt the agent gets.

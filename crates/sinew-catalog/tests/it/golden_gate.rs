@@ -1,7 +1,7 @@
 //! The recorded vectors of the real OpenClaw for eligibility and configuration paths.
 
 use serde_json::Value;
-use sinew_catalog::config::is_truthy;
+use sinew_settings::config::is_truthy;
 use sinew_testkit::TestMachine;
 
 #[test]

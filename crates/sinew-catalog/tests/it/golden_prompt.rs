@@ -3,10 +3,10 @@
 use serde_json::Value;
 use sinew_catalog::commands::{CommandSpec, SlashCommands};
 use sinew_catalog::prompt::{
-    NoticeLength, PromptBlock, PromptLimits, PromptOverhead, PromptPlanner, PromptRequest,
-    PromptSkill, build,
+    NoticeLength, PromptBlock, PromptLimits, PromptOverhead, PromptRequest, PromptSkill, build,
 };
 use sinew_catalog::references;
+use sinew_settings::config::PromptPlanner;
 use sinew_skill::names;
 
 fn golden() -> Option<Value> {

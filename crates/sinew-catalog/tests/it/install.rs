@@ -1,9 +1,9 @@
 //! Declared installers become command lines of one argument each.
 
-use sinew_catalog::config::NodeManager;
 use sinew_catalog::install::{
     InstallOption, InstallerKind, InstallerSetup, OfferContext, check_spec, offered_options,
 };
+use sinew_settings::config::NodeManager;
 use sinew_skill::InstallSpec;
 use sinew_testkit::TestMachine;
 

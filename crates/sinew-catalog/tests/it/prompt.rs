@@ -2,10 +2,11 @@
 
 use proptest::prelude::*;
 use sinew_catalog::prompt::{
-    PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptOrder, PromptPlanner,
-    PromptRequest, PromptSkill, PromptWording, build, trigger_hints,
+    PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest, PromptSkill,
+    PromptWording, build, trigger_hints,
 };
 use sinew_settings::ReasonCode;
+use sinew_settings::config::{PromptOrder, PromptPlanner};
 
 const PLANNERS: [PromptPlanner; 3] =
     [PromptPlanner::Graded, PromptPlanner::Openclaw, PromptPlanner::Prefix];

@@ -181,35 +181,6 @@ fn a_plugins_plain_commands_join_the_namespace() {
     );
 }
 
-#[test]
-fn bad_configuration_values_are_reported_and_the_defaults_hold() {
-    let (config, reasons) = sinew_catalog::Config::from_text(
-        "{skills: {limits: {maxSkillsInPrompt: -1, maxSkilsPromptChars: 5}, load: {watch: 'yes'}, entries: {x: {enable: true}}}, agent: {skillsSpecMode: 'lax'}}",
-    );
-    assert_eq!(config.limits.max_skills_in_prompt, 150);
-    assert!(config.load.watch);
-    let shown: Vec<String> = reasons
-        .iter()
-        .map(|reason| format!("{reason} -> {}", reason.remedy.as_deref().unwrap_or_default()))
-        .collect();
-    assert_snapshot!(shown.join("\n"), @r"
-    unknown-config-key: skills.limits.maxSkilsPromptChars means nothing here -> did you mean skills.limits.maxSkillsPromptChars?
-    bad-config-value: skills.load.watch is not a value of the right kind -> Watch the folders for changes. The default is true.
-    bad-config-value: skills.limits.maxSkillsInPrompt is not a value of the right kind -> Skills listed in the prompt. The default is 150.
-    unknown-config-key: skills.entries.x.enable means nothing here -> did you mean skills.entries.x.enabled?
-    bad-config-value: agent.skillsSpecMode is not legacy, mixed or strict; mixed holds -> In the openpocket profile: legacy, mixed or strict. The default is mixed.
-    ");
-}
-
-#[test]
-fn a_secret_never_shows_itself() {
-    let (config, _) = sinew_catalog::Config::from_text(
-        "{skills: {entries: {x: {apiKey: 'hunter2', env: {A: 'hunter3'}}}}}",
-    );
-    let shown = format!("{:?}", config.entries);
-    assert!(!shown.contains("hunter"), "{shown}");
-}
-
 proptest! {
     /// Wherever skills are, the winner of a name is the highest tier that has it.
     #[test]

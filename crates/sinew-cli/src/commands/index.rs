@@ -1,7 +1,8 @@
 use std::fmt::Write as _;
 
 use clap::Subcommand;
-use sinew_engine::{Engine, IndexStatus, ModelChoice};
+use sinew_engine::{Engine, IndexStatus};
+use sinew_settings::config::ModelChoice;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

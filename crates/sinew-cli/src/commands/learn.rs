@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sinew_engine::{Engine, EngineError, LearnReport, LearnSource};
 use sinew_settings::ErrorCode;
+use sinew_settings::config::TraceSource;
 use sinew_traces::{MAX_FILE, TraceAgent};
 use sinew_workshop::{EventLevel, LearnResult, LearnStatus};
 
@@ -38,7 +39,7 @@ pub(crate) struct LearnArgs {
     /// The newest session of the agent on this machine
     #[arg(long, conflicts_with_all = ["path", "since"], requires = "agent")]
     latest: bool,
-    /// Every session of the agent that changed lately, such as 7d [default: traces.max_age_days]
+    /// Every session of the agent that changed lately, such as 7d [default: traces.maxAgeDays]
     #[arg(long, value_name = "DAYS", num_args = 0..=1, conflicts_with = "path", requires = "agent")]
     since: Option<Option<String>>,
     /// Let the configured model word the drafts; the same gates judge what it says
@@ -90,7 +91,7 @@ impl LearnArgs {
                 Ok(LearnSource::Bytes(bytes))
             }
             Some(path) => Ok(LearnSource::Path(path.to_owned())),
-            None if engine.config().traces.sources.iter().any(|name| TraceAgent::from_name(name).is_some()) => {
+            None if engine.config().traces.sources.iter().any(|source| *source != TraceSource::Live) => {
                 Ok(LearnSource::Sources)
             }
             None => Err(EngineError::new(ErrorCode::NoTranscript, "name a transcript").hint(

@@ -1,37 +1,27 @@
 //! What every command that listens reads from the configuration, and how it says that it cannot.
 
 use sinew_engine::{Engine, EngineError};
-use sinew_listener::{PER_SECOND, ServeError};
+use sinew_listener::ServeError;
 use sinew_settings::ErrorCode;
 use url::Url;
 
 /// The address by which others know this machine's server, where one is configured.
 pub(crate) fn public_url_of(engine: &Engine) -> Result<Option<Url>, EngineError> {
-    origin_of(engine, "publicUrl")
+    origin("publicUrl", engine.config().serve.public_url.as_deref())
 }
 
 /// A configured origin below `serve`.
-pub(crate) fn origin_of(engine: &Engine, key: &str) -> Result<Option<Url>, EngineError> {
-    let configured = engine.config().tree.pointer(&format!("/serve/{key}"));
-    match configured.and_then(|value| value.as_str()) {
-        None | Some("") => Ok(None),
-        Some(text) => public_url(key, text).map(Some),
-    }
+pub(crate) fn origin(key: &str, configured: Option<&str>) -> Result<Option<Url>, EngineError> {
+    let configured = configured.filter(|text| !text.is_empty());
+    configured.map(|text| public_url(key, text)).transpose()
 }
 
 /// Requests that one client of another machine may send in a second.
 pub(crate) fn per_second_of(engine: &Engine) -> Result<Option<u32>, EngineError> {
-    let Some(set) = engine.config().tree.pointer("/serve/ratePerSecond") else {
-        return Ok(Some(PER_SECOND));
-    };
-    match set.as_u64().and_then(|set| u32::try_from(set).ok()) {
-        Some(0) => Ok(None),
-        Some(set) => Ok(Some(set)),
-        None => Err(EngineError::new(
-            ErrorCode::BadSetting,
-            "serve.ratePerSecond must be a whole number; 0 for any number",
-        )),
-    }
+    engine.config().check("serve.ratePerSecond").map_err(|error| {
+        EngineError::new(ErrorCode::BadSetting, format!("{error}; 0 for any number"))
+    })?;
+    Ok(Some(engine.config().serve.rate_per_second).filter(|rate| *rate > 0))
 }
 
 fn public_url(key: &str, text: &str) -> Result<Url, EngineError> {

@@ -14,7 +14,7 @@ use crate::printer::Printer;
 ///
 /// Without --http the client is whoever started the process: standard output carries protocol frames
 /// and nothing else. With --http the address is printed, and clients need the token in the file
-/// `token` of sinew's home, unless mcp.require_token is false.
+/// `token` of sinew's home, unless mcp.requireToken is false.
 ///
 /// Examples:
 ///   sinew mcp

@@ -1,9 +1,10 @@
 use clap::ValueEnum;
 use serde::Serialize;
 use sinew_catalog::SnapshotRecord;
-use sinew_catalog::prompt::{PromptMode, PromptPlanner, PromptReport};
+use sinew_catalog::prompt::{PromptMode, PromptReport};
 use sinew_engine::{Engine, PromptOptions};
 use sinew_settings::Reason;
+use sinew_settings::config::PromptPlanner;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;

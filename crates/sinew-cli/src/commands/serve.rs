@@ -11,14 +11,11 @@ use sinew_settings::ErrorCode;
 use sinew_web::WebApp;
 use url::Url;
 
-use super::listening::{origin_of, per_second_of, public_url_of, serve_error};
+use super::listening::{origin, per_second_of, public_url_of, serve_error};
 use super::registry as registry_command;
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
-
-/// Where a server listens unless it is told otherwise.
-const LISTEN: &str = "127.0.0.1:7411";
 
 /// Serve the dashboard, the HTTP API and MCP, and a team's registry where asked for
 ///
@@ -114,15 +111,15 @@ fn serve(
     let live = LiveEngine::new(Engine::open(environment::of_process()?, options)?);
     let host = McpHost::new(Arc::clone(&live))?;
     let engine = &*live.engine();
-    let tree = &engine.config().tree;
-    let configured = tree.pointer("/serve/listen").and_then(|value| value.as_str());
-    let listen = address(how.listen.as_deref().or(configured).unwrap_or(LISTEN))?;
+    let configured = &engine.config().serve;
+    let listen = address(how.listen.as_deref().unwrap_or(&configured.listen))?;
     let public_url = public_url_of(engine)?;
     let reach = reach_of(listen, public_url.as_ref());
-    let own = tree.pointer("/serve/registryListen").and_then(|value| value.as_str());
-    let own = own.filter(|own| !own.trim().is_empty()).map(address).transpose()?;
+    let own = configured.registry_listen.as_deref().filter(|own| !own.trim().is_empty());
+    let own = own.map(address).transpose()?;
+    let registry_url = configured.registry_url.as_deref();
     let registry_reach = match own {
-        Some(own) => reach_of(own, origin_of(engine, "registryUrl")?.as_ref()),
+        Some(own) => reach_of(own, origin("registryUrl", registry_url)?.as_ref()),
         None => reach,
     };
     let registry = match how.registry {
@@ -198,7 +195,7 @@ fn listener(
     listen: SocketAddr,
     has_token: bool,
 ) -> Result<HttpServer, EngineError> {
-    let public_url = origin_of(engine, "registryUrl")?;
+    let public_url = origin("registryUrl", engine.config().serve.registry_url.as_deref())?;
     let options = ServerOptions { listen, public_url, has_token, per_second: None };
     HttpServer::bind(options).map_err(serve_error)
 }

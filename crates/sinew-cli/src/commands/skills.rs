@@ -64,7 +64,8 @@ pub(crate) fn run(args: &SkillsArgs, engine: &Engine, out: &mut Printer) -> Comm
         SkillsCommand::Load { all } => load(all, engine, out),
         SkillsCommand::Validate { strict } => {
             let strict = strict
-                || engine.config().openpocket.mode == sinew_catalog::config::OpenPocketMode::Strict;
+                || engine.config().openpocket_agent.mode
+                    == sinew_settings::config::OpenPocketMode::Strict;
             let rules = if strict { RuleSet::OpenPocketStrict } else { RuleSet::OpenPocket };
             super::validate::validate(&ValidationTarget::Sources, rules, false, engine, out)
         }

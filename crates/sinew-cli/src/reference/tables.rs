@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use sinew_catalog::config::KEYS;
 use sinew_guard::scan::Scanner;
+use sinew_settings::config::keys;
 use sinew_settings::{ErrorCode, ErrorKind, ReasonCode};
 
 use super::cell;
@@ -15,14 +15,24 @@ pub(super) fn configuration() -> String {
                     the values that hold on your machine.\n"
         .to_owned();
     let mut group = "";
-    for key in KEYS {
+    for key in keys() {
         let first = key.path.split('.').next().unwrap_or(key.path);
         if first != group {
-            let _ =
-                write!(text, "\n## {first}\n\n| key | default | what it does |\n|---|---|---|\n");
+            let _ = write!(
+                text,
+                "\n## {first}\n\n| key | values | default | what it does |\n|---|---|---|---|\n"
+            );
             group = first;
         }
-        let _ = writeln!(text, "| `{}` | `{}` | {} |", key.path, key.default, cell(key.doc));
+        let older = key.alias.map(|alias| format!(" Also read as `{alias}`.")).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | `{}` | {}{older} |",
+            key.path,
+            cell(&key.values()),
+            key.default,
+            cell(key.doc)
+        );
     }
     text
 }

@@ -270,7 +270,7 @@ fn a_switched_off_cortex_refuses() {
         "{cortex: {windw_hours: 5, policy: 'magic', reflex: {min_lb: 2}}}",
     );
     let issues = told(&machine, &["config", "show"]);
-    assert!(issues.contains("did you mean cortex.window_hours?"), "{issues}");
+    assert!(issues.contains("did you mean cortex.windowHours?"), "{issues}");
     assert!(
         issues.contains("cortex.policy") && issues.contains("cortex.reflex.min_lb"),
         "{issues}"

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use sinew_settings::config::RelayPolicy;
 
 use super::run::CandidateVerdict;
 
@@ -63,19 +64,6 @@ pub enum ConsentChannel {
     Dashboard,
     /// The agent asked in chat and relays the answer.
     Relay,
-}
-
-/// Which answers an agent may relay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RelayPolicy {
-    /// Those about plans, switches and retention.
-    #[default]
-    Limited,
-    /// All that are not blocked.
-    Allow,
-    /// None.
-    Never,
 }
 
 /// An answer, and who gave it.

@@ -16,7 +16,7 @@ mod step;
 
 pub use consent::{
     AcquireRefusal, ConsentAct, ConsentAnswer, ConsentChannel, ConsentReply, ConsentScope,
-    RelayPolicy, check_consent,
+    check_consent,
 };
 pub use outcome::{AcquireReport, FailedCandidate, UseReport, may_retain};
 pub use resume::resume;

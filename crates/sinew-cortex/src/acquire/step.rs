@@ -1,8 +1,9 @@
 //! The state transitions.
 
+use sinew_settings::config::{ReflexInstall, RelayPolicy};
+
 use super::consent::{
-    AcquireRefusal, ConsentAct, ConsentAnswer, ConsentReply, ConsentScope, RelayPolicy,
-    check_consent,
+    AcquireRefusal, ConsentAct, ConsentAnswer, ConsentReply, ConsentScope, check_consent,
 };
 use super::outcome::{self, AcquireReport, UseReport};
 use super::run::{
@@ -14,7 +15,7 @@ use crate::explain::PlanMode;
 use crate::failure::FailureKind;
 use crate::id::Ulid;
 use crate::memory::CortexMemory;
-use crate::policy::{CortexPolicy, ReflexInstall};
+use crate::policy::CortexPolicy;
 use crate::record::{ConsentRecord, RecordBody, RegionSkill, SkillOutcome, StatKey, UseResult};
 use crate::reflex::{self, ReflexContext};
 use crate::time::UtcInstant;

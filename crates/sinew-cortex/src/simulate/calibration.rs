@@ -1,6 +1,7 @@
 //! Reflexes by reliability: how often one is granted, when first, and its share of all uses.
 
 use serde::Serialize;
+use sinew_settings::config::ReflexGate;
 
 use super::clean_successes::new_candidate;
 use super::rng::SimulationRng;
@@ -8,7 +9,7 @@ use crate::bayes::BayesCounts;
 use crate::failure::FailureKind;
 use crate::fold::{fail, succeed};
 use crate::memory::RegionCandidate;
-use crate::policy::{CortexPolicy, ReflexGate};
+use crate::policy::CortexPolicy;
 use crate::record::{SkillOutcome, UseResult};
 use crate::reflex::{self, ReflexContext};
 use crate::time::{DAY_MS, UtcInstant};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use sinew_cortex::acquire::{
     AcquireCandidate, AcquireContext, AcquireEffect, AcquireEnding, AcquireEvent, AcquireRefusal,
     AcquireReport, AcquireRun, AcquireState, CandidateVerdict, ConsentAct, ConsentAnswer,
-    ConsentChannel, ConsentReply, ConsentScope, RelayPolicy, StagedCandidate, UseReport,
-    check_consent, may_retain, resume, step,
+    ConsentChannel, ConsentReply, ConsentScope, StagedCandidate, UseReport, check_consent,
+    may_retain, resume, step,
 };
 use sinew_cortex::failure::FailureKind::{
     self, ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch,
@@ -14,7 +14,8 @@ use sinew_cortex::failure::FailureKind::{
 use sinew_cortex::recall::{RecallTask, recall};
 use sinew_cortex::record::{BlacklistOp, CortexRecord, RecordBody, SkillOutcome, UseResult};
 use sinew_cortex::signals::{SignalVocabulary, signal_words};
-use sinew_cortex::{CortexPolicy, ReflexInstall, Ulid, UtcInstant, fold, learn};
+use sinew_cortex::{CortexPolicy, Ulid, UtcInstant, fold, learn};
+use sinew_settings::config::{ReflexInstall, RelayPolicy};
 
 use crate::bundle::{DAY, Log, R, S, close, start};
 

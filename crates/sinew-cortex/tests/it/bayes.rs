@@ -1,12 +1,13 @@
 //! The second policy.
 
+use sinew_cortex::CortexPolicy;
 use sinew_cortex::bayes::{BayesCounts, Z, wilson};
 use sinew_cortex::drift;
 use sinew_cortex::explain::{FilterReason, candidate_views};
 use sinew_cortex::failure::FailureKind::{self, ApiError, RuntimeError, TaskMismatch};
 use sinew_cortex::memory::RegionCandidate;
 use sinew_cortex::record::{RecordBody, RegionSkill};
-use sinew_cortex::{CandidateOrder, CortexPolicy};
+use sinew_settings::config::CandidateOrder;
 
 use crate::bundle::{DAY, Log, R, S, close, rounded, today};
 

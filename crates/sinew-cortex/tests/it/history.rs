@@ -2,7 +2,8 @@
 
 use sinew_cortex::failure::FailureKind::{ApiError, RuntimeError};
 use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
-use sinew_cortex::{CortexPolicy, MemoryHistory, ShieldScope, fold};
+use sinew_cortex::{CortexPolicy, MemoryHistory, fold};
+use sinew_settings::config::ShieldScope;
 
 use crate::bundle::{DAY, HOUR, Log, R, S, close};
 

@@ -14,8 +14,9 @@ use sinew_cortex::signals::{
     SignalVocabulary, clean_detail, is_region, learned_words, region_name, signal_words,
 };
 use sinew_cortex::{
-    CortexMemory, CortexPolicy, MemoryHistory, ShieldScope, Ulid, UtcInstant, fold, learn, prune,
+    CortexMemory, CortexPolicy, MemoryHistory, Ulid, UtcInstant, fold, learn, prune,
 };
+use sinew_settings::config::ShieldScope;
 
 use crate::bundle::{DAY, start};
 

@@ -6,7 +6,8 @@ use sinew_cortex::lesson::Lesson;
 use sinew_cortex::recall::{RecallTask, TaskSimilarity, recall};
 use sinew_cortex::record::{BlacklistOp, LessonOp, RecordBody, SkillOutcome};
 use sinew_cortex::signals::{SignalVocabulary, signal_words};
-use sinew_cortex::{CortexPolicy, DecayScope, learn};
+use sinew_cortex::{CortexPolicy, learn};
+use sinew_settings::config::DecayScope;
 
 use crate::bundle::{DAY, Log, R, S, close, rounded};
 

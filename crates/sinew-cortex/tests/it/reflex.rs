@@ -1,12 +1,13 @@
 //! Reflexes: earned slowly, lost at once.
 
+use sinew_cortex::CortexPolicy;
 use sinew_cortex::explain::PlanMode;
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_cortex::memory::RegionCandidate;
 use sinew_cortex::recall::{RecallTask, recall};
 use sinew_cortex::record::{RecordBody, SkillOutcome};
 use sinew_cortex::reflex::{self, ReflexContext, decide, notice};
-use sinew_cortex::{CandidateOrder, CortexPolicy, ReflexGate};
+use sinew_settings::config::{CandidateOrder, ReflexGate};
 
 use crate::bundle::{DAY, Log, R, S, rounded, today};
 

@@ -1,5 +1,6 @@
 //! Skill Cortex's formulas, through the fold.
 
+use sinew_cortex::CortexPolicy;
 use sinew_cortex::failure::FailureKind::{
     ApiError, AuthError, DependencyMissing, RuntimeError, TaskMismatch,
 };
@@ -7,7 +8,7 @@ use sinew_cortex::learn;
 use sinew_cortex::prune::{PruneRule, RemovalTarget};
 use sinew_cortex::record::{RecordBody, SkillOutcome, UseResult};
 use sinew_cortex::weight::effective;
-use sinew_cortex::{CortexPolicy, ShieldScope};
+use sinew_settings::config::ShieldScope;
 
 use crate::bundle::{DAY, HOUR, Log, R, S, close, rounded};
 

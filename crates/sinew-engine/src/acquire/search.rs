@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use sinew_cortex::acquire::{AcquireCandidate, AcquireEvent, AcquireRun, ChosenSkill, MAX_SHOWN};
 use sinew_cortex::explain::{RecallAction, RegionMatchKind};
 use sinew_route::{RouteContext, RouteDecision, RouteDocument, Router, UserMessage};
-use sinew_settings::ErrorKind;
+use sinew_settings::{ErrorKind, config::ModelChoice};
 use sinew_store::{ExpectedVersion, JsonText};
 
 use super::flow::AcquireDriver;
 use super::host::AcquireProgress;
 use super::market::MarketListing;
-use crate::{EngineError, ModelChoice, RouteRequest};
+use crate::{EngineError, RouteRequest};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
 const REFERENCES: &str = "acquired";

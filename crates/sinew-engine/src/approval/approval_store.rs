@@ -3,7 +3,8 @@
 
 use serde_json::json;
 use sinew_cortex::UtcInstant;
-use sinew_cortex::acquire::{ConsentScope, RelayPolicy};
+use sinew_cortex::acquire::ConsentScope;
+use sinew_settings::config::RelayPolicy;
 use sinew_settings::{Actor, ErrorCode};
 use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
@@ -117,11 +118,7 @@ impl ApprovalsHandle<'_> {
 
     /// Which answers an agent may pass on.
     pub fn relay(&self) -> RelayPolicy {
-        match self.engine.config.approvals.relay.as_deref() {
-            Some("allow") => RelayPolicy::Allow,
-            Some("never") => RelayPolicy::Never,
-            _ => RelayPolicy::Limited,
-        }
+        self.engine.config.approvals.relay
     }
 
     fn turn(

@@ -18,9 +18,8 @@ pub use record::{
     Approval, ApprovalContent, ApprovalFileDigest, ApprovalState, ApprovalSubject, DecisionOrigin,
     NewApproval,
 };
-pub use sinew_cortex::acquire::{
-    CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope, RelayPolicy,
-};
+pub use sinew_cortex::acquire::{CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope};
+pub use sinew_settings::config::RelayPolicy;
 pub use transitions::{ApprovalDecision, ApprovalResponse, ApprovalUse};
 
 use crate::Engine;

@@ -5,9 +5,10 @@ use std::fmt;
 use sinew_cortex::UtcInstant;
 use sinew_cortex::acquire::{
     self as cortex, CandidateVerdict, ConsentAct, ConsentAnswer, ConsentChannel, ConsentReply,
-    ConsentScope, RelayPolicy, check_consent,
+    ConsentScope, check_consent,
 };
 use sinew_settings::Actor;
+use sinew_settings::config::RelayPolicy;
 
 use super::evidence::{ApprovalScan, short};
 use super::record::{

@@ -11,7 +11,6 @@ mod cortex_json;
 mod history;
 mod log;
 mod manage;
-mod policy;
 mod prior;
 mod recall;
 mod record;
@@ -76,7 +75,7 @@ impl Engine {
         let aside = store.location().set_aside.clone();
         let mirror = settings.mirror.as_deref().map(str::trim).filter(|path| !path.is_empty());
         let state = self.cortex.get_or_init(|| CortexState {
-            policy: policy::policy(settings),
+            policy: CortexPolicy::from(settings),
             mirror: mirror.map(|path| self.env.expand_home(path)),
             store: RwLock::new(store),
             followed: Mutex::default(),

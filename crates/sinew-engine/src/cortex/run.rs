@@ -5,13 +5,14 @@ use serde::Serialize;
 use sinew_cortex::Ulid;
 use sinew_cortex::acquire::{
     AcquireContext, AcquireEffect, AcquireEvent, AcquireRefusal, AcquireRun, AcquireState,
-    AcquireStep, RelayPolicy, UseReport, may_retain, resume, step,
+    AcquireStep, UseReport, may_retain, resume, step,
 };
 use sinew_cortex::explain::RunCounts;
 use sinew_cortex::memory::CortexMemory;
 use sinew_cortex::record::SkillOutcome;
 use sinew_cortex::signals::{clean_detail, is_region, signal_words};
 use sinew_settings::ErrorCode;
+use sinew_settings::config::RelayPolicy;
 use sinew_store::{DocumentVersion, ExpectedVersion, JsonText, KeyRange, StoreError, StoreOp};
 
 use super::Cortex;

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use sinew_catalog::config::{EnvScope, SecretSetting};
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_cortex::CortexMemory;
 use sinew_cortex::acquire::UseReport;
@@ -17,6 +16,7 @@ use sinew_exec::run::{self, RetryPolicy, RunEnv};
 use sinew_exec::secret::SecretCommands;
 use sinew_exec::{CoveredSkill, EnvLease, EnvPlan, EnvRules, EnvState, env_states};
 use sinew_guard::secrets;
+use sinew_settings::config::{EnvScope, SecretSetting};
 use sinew_settings::{ErrorCode, Reason};
 
 use crate::{EngineError, ExecHandle, NewOutcome, OutcomeEffect};

@@ -6,6 +6,7 @@ use std::thread;
 use serde_json::Value;
 use sinew_catalog::EntryState;
 use sinew_route::RouteDecision;
+use sinew_settings::config::ModelChoice;
 use sinew_settings::{Actor, ErrorCode, path_text};
 
 use super::agents::HookMoment;
@@ -17,7 +18,7 @@ use super::leftovers::settle;
 use super::log::{HookDecision, HookDecisionKind, HookLog, LoggedMatch};
 use super::{HookReply, Hooks, home, kept, now, sessions};
 use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
-use crate::{Engine, EngineError, ModelChoice, PromptOptions, store};
+use crate::{Engine, EngineError, PromptOptions, store};
 
 /// The tool of the MCP server that finds skills which the index has no room for.
 const SEARCH_TOOL: &str = "find_skill";

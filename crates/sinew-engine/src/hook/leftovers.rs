@@ -2,6 +2,7 @@
 //! that are learned from, the reviewer's passes, and the index.
 
 use sinew_settings::Environment;
+use sinew_settings::config::ModelChoice;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use super::agents::HookMoment;
 use super::journal::{JournalLine, JournalTurn, SessionJournal};
 use super::log::{HookDecision, HookDecisionKind, HookLog};
 use super::{home, kept, now, sessions};
-use crate::{Engine, EngineError, EngineOptions, LearnSource, ModelChoice};
+use crate::{Engine, EngineError, EngineOptions, LearnSource};
 
 /// Does what events left behind: turns that could not be settled in time, the reviewer's passes, and
 /// the index of `options.workspace`. Nobody waits for it.

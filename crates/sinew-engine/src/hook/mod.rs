@@ -29,9 +29,10 @@ use std::time::Duration;
 use serde_json::Value;
 use sinew_catalog::Profile;
 use sinew_cortex::UtcInstant;
+use sinew_settings::config::LoadedConfig;
 use sinew_settings::{Environment, ErrorCode};
 
-use crate::{Engine, EngineError, EngineOptions, settings};
+use crate::{Engine, EngineError, EngineOptions};
 use agents::HookAgent;
 pub use agents::HookMoment;
 pub use event::HookEvent;
@@ -102,8 +103,8 @@ pub struct EarlyHookConfig {
 pub fn early_config(env: &Environment, options: &EngineOptions) -> EarlyHookConfig {
     let named = options.profile.as_deref().and_then(Profile::find);
     let profile = named.unwrap_or_else(Profile::default_profile);
-    let path = options.config.clone().unwrap_or_else(|| settings::default_path(profile, env));
-    let config = settings::load(path).config;
+    let path = options.config.clone().unwrap_or_else(|| env.config_path(profile.name));
+    let config = LoadedConfig::read(path).config;
     EarlyHookConfig {
         deadline: Duration::from_millis(config.hook.deadline_ms.into()),
         is_live: config.traces.learns_from_hooks(),

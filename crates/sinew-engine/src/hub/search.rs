@@ -3,8 +3,9 @@
 use serde::Serialize;
 use sinew_hub::{Hub, RegistryCandidate, RegistryHits, RegistryQuery};
 use sinew_route::{RouteContext, RouteDecision, RouteDocument, Router, UserMessage};
+use sinew_settings::config::ModelChoice;
 
-use crate::{EngineError, HubHandle, ModelChoice};
+use crate::{EngineError, HubHandle};
 
 /// What became of a skill here before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]

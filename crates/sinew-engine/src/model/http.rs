@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 use sinew_settings::Environment;
-use sinew_workshop::ReviewerEndpoint;
+use sinew_settings::config::ReviewerEndpoint;
 use ureq::http::Uri;
 
 use super::{LanguageModelError, MAX_ANSWER, told};

@@ -13,7 +13,7 @@ use std::fmt;
 use std::time::Duration;
 
 use sinew_settings::Environment;
-use sinew_workshop::ReviewerProvider;
+use sinew_settings::config::ReviewerProvider;
 
 /// What a model is asked.
 #[derive(Debug, Clone)]

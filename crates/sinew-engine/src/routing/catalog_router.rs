@@ -10,10 +10,11 @@ use sinew_route::{
     RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillPrior, UserMessage,
 };
 use sinew_settings::ErrorCode;
+use sinew_settings::config::ModelChoice;
 
 use super::index_file::{IndexFile, LoadedIndex};
 use crate::cortex::{MessageLessons, RoutingMemory};
-use crate::{Engine, EngineError, ModelChoice, quality};
+use crate::{Engine, EngineError, quality};
 
 /// So few missing vectors are computed before the answer: it takes less time than reading it.
 const FILL_AT_ONCE: usize = 8;

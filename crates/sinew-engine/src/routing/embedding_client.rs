@@ -4,12 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sinew_catalog::config::RemoteModelSection;
 use sinew_exec::secret::{self, SecretCommands};
 use sinew_route::{
     EmbedDialect, EmbedError, EmbedTransport, REMOTE_DEADLINE, RemoteEmbedder, RouterModels,
 };
 use sinew_settings::Environment;
+use sinew_settings::config::{RemoteDialect, RemoteModelSection};
 
 /// An answer of 64 vectors of 4,096 numbers has about 4 MB; more is not an answer.
 const MAX_ANSWER: u64 = 32 * 1024 * 1024;
@@ -35,14 +35,14 @@ pub(crate) fn models(remote: &RemoteModelSection, env: &Environment) -> RouterMo
         models.add_missing("encoder", "route.remote.apiKey cannot be resolved", REMEDY);
         return models;
     }
-    let dialect = match remote.dialect.as_deref() {
-        Some("ollama") => EmbedDialect::Ollama,
-        _ => EmbedDialect::OpenAi,
+    let dialect = match remote.dialect {
+        RemoteDialect::OpenAi => EmbedDialect::OpenAi,
+        RemoteDialect::Ollama => EmbedDialect::Ollama,
     };
     let base = url.trim_end_matches('/');
     let server =
         EmbeddingClient { base: base.trim_end_matches("/v1").to_owned(), key: key.flatten() };
-    let deadline = remote.timeout_ms.map_or(REMOTE_DEADLINE, |ms| Duration::from_millis(ms as u64));
+    let deadline = remote.timeout_ms.map_or(REMOTE_DEADLINE, Duration::from_millis);
     let remote =
         RemoteEmbedder::new(model, dims, dialect, Box::new(server)).with_deadline(deadline);
     models.with_encoder(Arc::new(remote))

@@ -14,10 +14,11 @@ use sinew_route::eval::{
 };
 use sinew_route::{RouteDocument, RouteIndex, Router};
 use sinew_settings::ErrorCode;
+use sinew_settings::config::ModelChoice;
 
 use super::{CatalogRouter, document, read_skill};
 use crate::quality::files_in;
-use crate::{EngineError, ModelChoice, QualityHandle};
+use crate::{EngineError, QualityHandle};
 
 /// How alike two skills must be to be called confusable.
 const CONFUSABLE: f64 = 0.8;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use sinew_catalog::{CatalogEntry, Snapshot};
 use sinew_route::{AbstainReason, RouteDecision};
+use sinew_settings::config::ModelChoice;
 
-use super::Routing;
-use super::{ModelChoice, RouteAnswer};
+use super::{RouteAnswer, Routing};
 use crate::{DecisionExplanation, ExplanationMark, ExplanationStep};
 
 impl DecisionExplanation {

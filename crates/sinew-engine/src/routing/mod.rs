@@ -27,6 +27,7 @@ use std::sync::Arc;
 use sinew_catalog::references::expand_references;
 use sinew_catalog::{CatalogEntry, Snapshot};
 use sinew_settings::Actor;
+use sinew_settings::config::ModelChoice;
 
 use crate::{Engine, EngineError, PromptOptions};
 pub use answer::{NamedSkill, ReflexHit, RegionLeader, RouteAnswer, RouteMatch};
@@ -34,7 +35,6 @@ pub use cases::{CASES_FILE, SavedCase};
 pub use catalog_router::{CatalogRouter, IndexStatus};
 pub(crate) use catalog_router::{document, read_skill};
 pub use eval::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
-pub use models::ModelChoice;
 pub use pool::QuestionGuard;
 pub(crate) use pool::RouterPool;
 pub use unavailable::UnavailableSkill;

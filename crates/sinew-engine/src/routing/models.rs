@@ -8,45 +8,20 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sinew_route::{ModelLoadError, RouterModels, TextEncoder};
+use sinew_settings::config::ModelChoice;
 
 use crate::Engine;
 
 /// Larger weights are not BERT's: its largest have 1.3 GB.
 const MAX_MODEL_FILE: u64 = 2 << 30;
 
-/// Which models rank.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ModelChoice {
-    /// What the configuration says; all that the program carries where it says nothing.
-    #[default]
-    Default,
-    /// Words and static vectors.
-    Static,
-    /// Words alone.
-    Words,
-    /// The configured folder in the encoder's place.
-    File,
-    /// The configured server in the encoder's place.
-    Remote,
-}
-
 impl Engine {
     /// The models of a choice. Those of the default one are opened once.
     pub(crate) fn models(&self, choice: ModelChoice) -> RouterModels {
         if choice == ModelChoice::Default {
-            return self.models.get_or_init(|| self.open_models(self.configured_models())).clone();
+            return self.models.get_or_init(|| self.open_models(self.config.route.model)).clone();
         }
         self.open_models(choice)
-    }
-
-    fn configured_models(&self) -> ModelChoice {
-        match self.config.route.model.as_deref() {
-            Some("static") => ModelChoice::Static,
-            Some("words") => ModelChoice::Words,
-            Some("file") => ModelChoice::File,
-            Some("remote") => ModelChoice::Remote,
-            _ => ModelChoice::Default,
-        }
     }
 
     fn open_models(&self, choice: ModelChoice) -> RouterModels {

@@ -10,8 +10,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use sinew_catalog::Snapshot;
+use sinew_settings::config::ModelChoice;
 
-use super::{CatalogRouter, ModelChoice};
+use super::CatalogRouter;
 use crate::Engine;
 
 /// How long the next vector waits for questions at most: under constant load, vectors still come.

@@ -1,85 +1,15 @@
-//! Where the configuration comes from, and bringing OpenClaw's over.
+//! Changing the configuration file, and bringing OpenClaw's over.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use sinew_catalog::{Config, Profile};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
-use sinew_settings::{Environment, ErrorCode, Reason, ReasonCode, path_text};
+use sinew_settings::config::read_config_text;
+use sinew_settings::{Environment, ErrorCode};
 
 use crate::EngineError;
-
-/// A configuration larger than this is a mistake.
-const MAX_CONFIG: u64 = 4 * 1024 * 1024;
-
-/// Where the configuration was read from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ConfigSource {
-    /// The file.
-    pub path: PathBuf,
-    /// Whether it is there.
-    pub exists: bool,
-}
-
-/// A configuration, what was wrong with it, and where it came from.
-pub(crate) struct ConfigLoad {
-    pub(crate) config: Config,
-    pub(crate) reasons: Vec<Reason>,
-    pub(crate) source: ConfigSource,
-}
-
-/// The file a profile is configured by, unless the caller names another.
-pub(crate) fn default_path(profile: &Profile, env: &Environment) -> PathBuf {
-    if let Some(path) = env.var_path("SINEW_CONFIG") {
-        return path;
-    }
-    match profile.name {
-        "openclaw" => env.openclaw_config(),
-        "openpocket" => env.openpocket_home().join("config.json"),
-        _ => env.sinew_home().join("config.json5"),
-    }
-}
-
-/// Reads a configuration. A file that is not there means the defaults; one that cannot be read is
-/// a reason, and means the defaults too.
-pub(crate) fn load(path: PathBuf) -> ConfigLoad {
-    let (config, mut reasons, exists) = match read_text(&path) {
-        Ok(text) => {
-            let (config, reasons) = Config::from_text(&text);
-            (config, reasons, true)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            (Config::default(), Vec::new(), false)
-        }
-        Err(error) => {
-            let reason = Reason::new(
-                ReasonCode::BadConfigValue,
-                format!("the file cannot be read: {error}"),
-            )
-            .remedy("correct the file; until then every default holds");
-            (Config::default(), vec![reason], true)
-        }
-    };
-    for reason in &mut reasons {
-        reason.path = Some(path_text(&path));
-    }
-    ConfigLoad { config, reasons, source: ConfigSource { path, exists } }
-}
-
-fn read_text(path: &Path) -> io::Result<String> {
-    let metadata = fs::metadata(path)?;
-    if !metadata.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
-    }
-    if metadata.len() > MAX_CONFIG {
-        return Err(io::Error::other("it is too large"));
-    }
-    fs::read_to_string(path)
-}
 
 /// What an import brought over.
 #[derive(Debug, Clone, Serialize)]
@@ -153,7 +83,7 @@ pub(crate) fn import_openclaw(
 
 /// The map in a JSON5 file; `None` where there is no file.
 fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, EngineError> {
-    let text = match read_text(path) {
+    let text = match read_config_text(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(EngineError::file("read", path, error)),

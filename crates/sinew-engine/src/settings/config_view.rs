@@ -1,10 +1,12 @@
 //! The configuration as it may be shown: each key with what holds, secrets as set or unset.
 
 use serde::Serialize;
-use sinew_catalog::config::KEYS;
-use sinew_settings::{Reason, ReasonStage};
+use sinew_settings::{
+    Reason, ReasonStage,
+    config::{ConfigSource, keys},
+};
 
-use crate::{ConfigSource, SettingsHandle};
+use crate::SettingsHandle;
 
 /// The configuration as it may be shown.
 #[derive(Debug, Serialize)]
@@ -45,14 +47,17 @@ impl<'a> SettingsHandle<'a> {
         let refused =
             |key: &str| issues.iter().any(|issue| issue.detail.split(' ').next() == Some(key));
         let mut values: Vec<ConfigValueView> = Vec::new();
-        for key in KEYS.iter().filter(|key| !key.path.contains('<')) {
-            let found = key.path.split('.').try_fold(tree, |tree, part| tree.get(part));
-            let found = found.filter(|_| !refused(key.path));
+        for key in keys().iter().filter(|key| !key.path.contains('<')) {
+            let older = key.older_path();
+            let found = std::iter::once(key.path).chain(older.as_deref()).find_map(|path| {
+                let found = path.split('.').try_fold(tree, |tree, part| tree.get(part));
+                found.filter(|_| !refused(path))
+            });
             values.push(ConfigValueView {
                 key: key.path.to_owned(),
                 value: found
                     .map(|found| masked(key.path, found))
-                    .unwrap_or_else(|| self.default_of(key.path, key.default)),
+                    .unwrap_or_else(|| self.default_of(key.path, &key.default)),
                 set: found.is_some(),
                 doc: key.doc,
             });

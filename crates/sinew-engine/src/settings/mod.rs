@@ -5,8 +5,10 @@ mod config_file;
 mod config_view;
 mod skill_settings;
 
-pub use config_file::{ConfigImport, ConfigSource};
-pub(crate) use config_file::{default_path, load, map_in, update};
+use sinew_settings::config::ConfigSource;
+
+pub use config_file::ConfigImport;
+pub(crate) use config_file::{map_in, update};
 pub use config_view::{ConfigValueView, ConfigView};
 pub use skill_settings::SkillSettingsPatch;
 

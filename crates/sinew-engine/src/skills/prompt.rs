@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use sinew_catalog::prompt::{
-    OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptOrder,
-    PromptPlanner, PromptRequest, PromptSkill, PromptWording, build, trigger_hints,
+    OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest,
+    PromptSkill, PromptWording, build, trigger_hints,
 };
 use sinew_catalog::{Catalog, CatalogEntry, references};
+use sinew_settings::config::PromptPlanner;
 use sinew_settings::path_text;
 
 use crate::SkillsHandle;
@@ -105,16 +106,12 @@ impl SkillsHandle<'_> {
         let configured = self.engine.config.prompt_chars(self.engine.agent.as_deref());
         let budget = if openpocket { configured.min(OPENPOCKET_MAX_CHARS) } else { configured };
         build(&PromptRequest {
-            planner: options.planner.unwrap_or(match config.planner.as_str() {
-                "openclaw" => PromptPlanner::Openclaw,
-                "prefix" => PromptPlanner::Prefix,
-                _ => PromptPlanner::Graded,
-            }),
+            planner: options.planner.unwrap_or(config.planner),
             limits: PromptLimits {
                 max_skills: self.engine.config.limits.max_skills_in_prompt,
                 max_chars: options.max_chars.unwrap_or(budget),
             },
-            order: if config.order == "rank" { PromptOrder::Rank } else { PromptOrder::Name },
+            order: config.order,
             mode: options.mode,
             read_tool: options
                 .tools

@@ -16,6 +16,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_guard::containment::{self, FileStamp};
 use sinew_settings::ErrorCode;
+use sinew_settings::config::SkillPrefix;
 use sinew_skill::{YamlMapping, content_hash};
 
 use super::files::{is_part, list_files};
@@ -178,8 +179,8 @@ impl SkillsHandle<'_> {
 
     fn served_root(&self, entry: &CatalogEntry) -> String {
         match self.engine.config.mcp.skill_prefix {
-            true => format!("{SCHEME}{}/{}", entry.tier.as_str(), entry.name),
-            false => format!("{SCHEME}{}", entry.name),
+            SkillPrefix::Tier => format!("{SCHEME}{}/{}", entry.tier.as_str(), entry.name),
+            SkillPrefix::None => format!("{SCHEME}{}", entry.name),
         }
     }
 
@@ -246,8 +247,8 @@ impl SkillsHandle<'_> {
     ) -> Option<(&'c CatalogEntry, String)> {
         let mut parts = uri.strip_prefix(SCHEME)?.split('/').map(decode);
         let tier = match self.engine.config.mcp.skill_prefix {
-            true => Some(parts.next()??),
-            false => None,
+            SkillPrefix::Tier => Some(parts.next()??),
+            SkillPrefix::None => None,
         };
         let name = parts.next()??;
         let below: Vec<String> = parts.collect::<Option<_>>()?;

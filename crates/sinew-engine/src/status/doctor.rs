@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use sinew_catalog::{AGENT_ROOTS, CallerFolders, Catalog, EntryState, Profile, RootLocation};
+use sinew_settings::config::ApprovalPolicy;
 use sinew_settings::path_text;
-use sinew_workshop::ApprovalPolicy;
 
 use crate::{Engine, StatusHandle};
 

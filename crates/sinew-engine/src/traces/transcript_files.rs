@@ -65,9 +65,9 @@ impl TracesHandle<'_> {
             }
             LearnSource::Since(agent, days) => self.sessions_since(*agent, *days),
             LearnSource::Sources => {
-                let names = self.engine.config.traces.sources.iter();
+                let sources = self.engine.config.traces.sources.iter();
                 let agents: Vec<TraceAgent> =
-                    names.filter_map(|name| TraceAgent::from_name(name)).collect();
+                    sources.filter_map(|source| TraceAgent::from_name(source.as_str())).collect();
                 let days = self.engine.config.traces.max_age_days;
                 // An agent that has no session yet is no trouble.
                 let sessions = |agent| self.sessions_since(agent, days).unwrap_or_default();

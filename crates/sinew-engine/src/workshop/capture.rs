@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
+use sinew_settings::config::{CaptureProfile, WorkshopSettings};
 use sinew_workshop::{
-    CaptureGuards, CaptureProfile, CaptureVerdict, FinishedTurn, Proposal, WorkshopEvent,
-    WorkshopEventKind, WorkshopSettings, judge_message,
+    CaptureGuards, CaptureVerdict, FinishedTurn, Proposal, WorkshopEvent, WorkshopEventKind,
+    judge_message,
 };
 
 use crate::{EngineError, WorkshopHandle};

@@ -1,9 +1,8 @@
 //! Why nothing was captured, reviewed, written or seen: the likely causes, with what was found.
 
 use serde::Serialize;
-use sinew_workshop::{
-    ApprovalPolicy, ReviewMode, ReviewerProvider, WorkshopEventKind, WorkshopSettings,
-};
+use sinew_settings::config::{ApprovalPolicy, ReviewMode, ReviewerProvider, WorkshopSettings};
+use sinew_workshop::WorkshopEventKind;
 
 use crate::{EngineError, WorkshopHandle};
 

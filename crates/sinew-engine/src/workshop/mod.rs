@@ -17,16 +17,18 @@ mod surroundings;
 pub use capture::{CaptureAnswer, CaptureOptions, TurnReport};
 pub use explain::WorkshopDiagnosis;
 pub use queue::QueuedReview;
+use sinew_settings::config::LoadedConfig;
 
 use serde_json::Value;
 use sinew_guard::scan::Scanner;
+use sinew_settings::config::WorkshopSettings;
 use sinew_settings::{ErrorCode, Reason};
 use sinew_workshop::{
     Proposal, ProposalCounts, Workshop, WorkshopCaller, WorkshopEvent, WorkshopParts,
-    WorkshopSettings, WorkshopToolAnswer,
+    WorkshopToolAnswer,
 };
 
-use crate::{Engine, EngineError, settings};
+use crate::{Engine, EngineError};
 use surroundings::CatalogSurroundings;
 
 /// Proposals and what leads to them, in this workspace.
@@ -45,8 +47,10 @@ impl Engine {
 impl WorkshopHandle<'_> {
     /// How the workshop works now, and what of its configuration had to be corrected.
     pub fn settings(&self) -> (WorkshopSettings, Vec<Reason>) {
-        let loaded = settings::load(self.engine.settings().config_source().path.clone());
-        WorkshopSettings::read(&loaded.config.tree)
+        let LoadedConfig { config, mut reasons, .. } =
+            LoadedConfig::read(self.engine.settings().config_source().path.clone());
+        reasons.retain(|reason| reason.detail.starts_with(WorkshopSettings::PATH));
+        (config.workshop, reasons)
     }
 
     /// Calls `work` with the workshop of this workspace.

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use sinew_guard::atomic::FileLock;
 use sinew_settings::Actor;
+use sinew_settings::config::ReviewerProvider;
 use sinew_workshop::{
     ApplyMode, FinishedTurn, MAX_OUTPUT_TOKENS, ProposalOrigin, ProposalRequest, ProposalSource,
-    ReviewPrompt, ReviewerProvider, ReviewerSkill, WorkshopEvent, WorkshopEventKind, read_reply,
-    repair_prompt, review_prompt, workspace_hash,
+    ReviewPrompt, ReviewerSkill, WorkshopEvent, WorkshopEventKind, read_reply, repair_prompt,
+    review_prompt, workspace_hash,
 };
 
 use super::TurnReport;

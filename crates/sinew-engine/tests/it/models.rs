@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use sinew_engine::model::{CompletionRequest, LanguageModelError, MAX_ANSWER, open_model};
 use sinew_settings::Environment;
+use sinew_settings::config::{ReviewerEndpoint, ReviewerProvider};
 use sinew_testkit::{ModelManner, ModelServer, TestMachine};
-use sinew_workshop::{ReviewerEndpoint, ReviewerProvider};
 
 const KEY: &str = "k3y-of-the-test";
 

@@ -5,11 +5,12 @@ use sinew_engine::{
     CaptureOptions, Engine, EngineOptions, LearnSource, NewOutcome, RouteRequest, TurnReport,
 };
 use sinew_guard::atomic::FileLock;
+use sinew_settings::config::CaptureProfile;
 use sinew_settings::{Actor, ErrorCode, FixedClock};
 use sinew_testkit::{ModelManner, ModelServer, TestMachine};
 use sinew_workshop::{
-    ApplyConsent, CaptureProfile, FinishedTurn, SkillOwner, WorkshopCaller, WorkshopEvent,
-    WorkshopEventKind, workspace_hash,
+    ApplyConsent, FinishedTurn, SkillOwner, WorkshopCaller, WorkshopEvent, WorkshopEventKind,
+    workspace_hash,
 };
 
 const PERSON: Actor = Actor::Person { name: None };

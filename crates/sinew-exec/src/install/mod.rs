@@ -48,7 +48,7 @@ pub fn installer_timeout(seconds: Option<u64>) -> Duration {
 
 /// How vectors are built on this machine: the configured manager, and whether this user needs
 /// `sudo`.
-pub fn installer_setup(node: sinew_catalog::config::NodeManager) -> InstallerSetup {
+pub fn installer_setup(node: sinew_settings::config::NodeManager) -> InstallerSetup {
     #[cfg(unix)]
     let root = rustix::process::geteuid().is_root();
     #[cfg(not(unix))]

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
-use sinew_catalog::config::InstallPolicy;
 use sinew_guard::env::is_blocked_everywhere;
+use sinew_settings::config::{InstallPolicy, PolicySwitch};
 use sinew_settings::{Environment, Reason, ReasonCode};
 
 use crate::child::{
@@ -131,7 +131,7 @@ impl PolicyCheck<'_> {
     /// Whether the policy applies to this kind of target.
     pub fn applies_to(&self, target: &str) -> bool {
         let listed = |targets: &Vec<String>| targets.iter().any(|t| t.eq_ignore_ascii_case(target));
-        self.config.enabled && self.config.targets.as_ref().is_none_or(listed)
+        self.config.enabled == PolicySwitch::On && self.config.targets.as_ref().is_none_or(listed)
     }
 
     /// Asks the policy. An error means that there was no usable answer, so nothing may be started.
@@ -161,7 +161,7 @@ impl PolicyCheck<'_> {
         let time = Duration::from_millis(exec.timeout_ms);
         let program = ProgramSpec {
             file,
-            args: exec.args.iter().map(Into::into).collect(),
+            args: exec.args.0.iter().map(Into::into).collect(),
             env: self.variables(),
             cwd: self.env.home.clone(),
             stdin: StdinMode::Bytes(input.to_string().into_bytes()),

@@ -1,8 +1,8 @@
 //! Secrets stored elsewhere.
 
-use sinew_catalog::config::SecretSetting;
 use sinew_exec::secret::{SecretCommands, resolve};
 use sinew_exec::{EnvLeases, EnvValue};
+use sinew_settings::config::SecretSetting;
 use sinew_testkit::TestMachine;
 
 fn machine() -> TestMachine {

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use sinew_catalog::Config;
 use sinew_hub::install::{
     InstallApprover, InstallConcern, InstallDecision, InstallReceipt, InstallReview, InstallRisk,
     SkillInstallRequest,
@@ -14,7 +13,7 @@ use sinew_hub::net::RequestLimits;
 use sinew_hub::reference::{RequestedVersion, ShorthandMeaning, SkillReference};
 use sinew_hub::settings::HubOverrides;
 use sinew_hub::{Hub, HubError, UpdateRequest, UpdateResult, Workdir};
-use sinew_settings::Environment;
+use sinew_settings::{Config, Environment};
 use sinew_testkit::{ClawHubDouble, GitHubDouble, TestMachine};
 
 /// Time limits that tests can wait for.

@@ -187,7 +187,7 @@ fn verdicts_are_asked_for_again_after_a_day() {
         let env = world.environment();
         let now = env.clock.now_ms() + hours * HOUR;
         let env = Environment { clock: std::sync::Arc::new(FixedClock(now)), ..env };
-        let config = sinew_catalog::Config::default();
+        let config = sinew_settings::Config::default();
         let hub = sinew_hub::Hub::open(env, &config, &Default::default()).unwrap();
         assert!(hub.refresh_verdicts(&world.workdir()).unwrap().is_empty());
         assert_eq!(asked(), questions, "after {hours} hours");

@@ -2,8 +2,9 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
-use sinew_engine::{AnswerPrompt, ModelChoice, RouteAnswer, RouteRequest};
+use sinew_engine::{AnswerPrompt, RouteAnswer, RouteRequest};
 use sinew_route::{AbstainReason, RouteDecision};
+use sinew_settings::config::ModelChoice;
 
 use super::{
     LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, number,

@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use sinew_engine::EngineError;
 use sinew_settings::ErrorCode;
-use sinew_workshop::{ReviewerProvider, WorkshopCaller};
+use sinew_settings::config::ReviewerProvider;
+use sinew_workshop::WorkshopCaller;
 
 use super::approve::{decide, needs_approval};
 use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec};

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use serde_json::Value;
-use sinew_registry::{RegistryMode, TokenRole};
+use sinew_registry::TokenRole;
+use sinew_settings::config::RegistryMode;
 
 use super::support::{Reply, Team, skill, unpacked};
 

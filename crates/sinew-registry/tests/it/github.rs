@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sinew_catalog::Config;
 use sinew_hub::install::{
     InstallApprover, InstallConcern, InstallDecision, InstallReview, SkillInstallRequest,
 };
@@ -12,6 +11,7 @@ use sinew_hub::reference::{GitHubRef, ShorthandMeaning, SkillReference};
 use sinew_hub::settings::HubOverrides;
 use sinew_hub::{Hub, Workdir};
 use sinew_registry::{MirrorResult, TokenRole};
+use sinew_settings::Config;
 use sinew_testkit::{ClawHubDouble, ClawHubManner, GitHubDouble, TestMachine, skill_text};
 
 use super::support::{Team, unpacked};

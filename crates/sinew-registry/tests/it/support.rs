@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use sinew_catalog::Config;
 use sinew_hub::settings::GitHubEndpoints;
 use sinew_listener::{HttpServer, RunningServer, ServerOptions};
 use sinew_registry::{
-    ListenerReach, MirrorSettings, NewToken, RegistryMode, RegistrySettings, TeamRegistry,
-    TokenRole, TokenStore,
+    ListenerReach, MirrorSettings, NewToken, RegistrySettings, TeamRegistry, TokenRole, TokenStore,
 };
-use sinew_settings::{Clock, Environment};
+use sinew_settings::config::RegistryMode;
+use sinew_settings::{Clock, Config, Environment};
 use sinew_skill::content_hash;
 use sinew_store::Store;
 use sinew_testkit::TestMachine;

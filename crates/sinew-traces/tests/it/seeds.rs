@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use sinew_traces::{PrivateNames, TraceAgent, TranscriptOptions, TypedTextMode, clean, judge_run};
+use sinew_settings::config::TypedTextMode;
+use sinew_traces::{PrivateNames, TraceAgent, TranscriptOptions, clean, judge_run};
 
 /// Each target, its agent, and what it puts before an input.
 const TARGETS: &[(&str, TraceAgent, &str)] = &[

@@ -7,7 +7,6 @@ use axum::http::header::{AUTHORIZATION, COOKIE as COOKIE_HEADER, ORIGIN, WWW_AUT
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use serde_json::Value;
 use sinew_settings::{Actor, ErrorCode};
 
 use super::session::BrowserSession;
@@ -117,7 +116,7 @@ pub(crate) async fn require_for_metrics(
     request: Request,
     next: Next,
 ) -> Response {
-    let public = app.engine().config().tree.pointer("/metrics/public") == Some(&Value::Bool(true));
+    let public = app.engine().config().metrics.public;
     if public { next.run(request).await } else { require_for_api(request, next).await }
 }
 

@@ -6,7 +6,8 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_catalog::prompt::PromptReport;
-use sinew_engine::{AnswerPrompt, ModelChoice, PromptOptions, RouteRequest};
+use sinew_engine::{AnswerPrompt, PromptOptions, RouteRequest};
+use sinew_settings::config::ModelChoice;
 use sinew_settings::{ErrorCode, Reason};
 use utoipa::{IntoParams, ToSchema};
 

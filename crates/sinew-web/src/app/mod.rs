@@ -14,10 +14,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use sinew_engine::hub::{HubOverrides, InstallTarget};
-use sinew_engine::{
-    Engine, EngineError, LearnSource, LiveEngine, LiveView, ModelChoice, WatchEvent,
-};
+use sinew_engine::{Engine, EngineError, LearnSource, LiveEngine, LiveView, WatchEvent};
 use sinew_listener::blocking;
+use sinew_settings::config::ModelChoice;
 
 use crate::access::WebAccess;
 use crate::api::Problem;

@@ -6,10 +6,11 @@ use axum::extract::{Query, State};
 use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_engine::{
-    CASES_FILE, Engine, EngineError, ModelChoice, RegionLeader, RouteAnswer, RouteMatch,
-    RouteRequest, UnavailableSkill,
+    CASES_FILE, Engine, EngineError, RegionLeader, RouteAnswer, RouteMatch, RouteRequest,
+    UnavailableSkill,
 };
 use sinew_route::{AbstainReason, RouteDecision, ScoreParts};
+use sinew_settings::config::ModelChoice;
 use sinew_settings::{Actor, ErrorCode};
 use url::form_urlencoded;
 

@@ -4,7 +4,8 @@ use std::fs;
 
 use axum::http::StatusCode;
 use serde_json::json;
-use sinew_engine::{Engine, EngineOptions, EvalData, ModelChoice};
+use sinew_engine::{Engine, EngineOptions, EvalData};
+use sinew_settings::config::ModelChoice;
 use sinew_testkit::{ClawHubDouble, TestMachine};
 
 use crate::support::{Browser, Server, machine};

@@ -18,7 +18,7 @@ pub(crate) use transcript::{transcript_text, user_texts};
 use serde::Serialize;
 
 use crate::proposal::ProposalChange;
-use crate::settings::CaptureProfile;
+use sinew_settings::config::CaptureProfile;
 use sinew_skill::ecmascript as text;
 
 /// Whether what stands in quotation marks, and what holds a secret, is looked at too.

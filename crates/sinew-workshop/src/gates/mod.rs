@@ -15,7 +15,7 @@ pub use duplicate::{DuplicateGateReport, DuplicateVerdict, SimilarSkill};
 pub use ownership::SkillOwner;
 pub use trigger::{StolenQuery, StoredQuery, TriggerGateReport, TriggerVerdict};
 
-use crate::settings::{GateMode, WorkshopSettings};
+use sinew_settings::config::{GateMode, WorkshopSettings};
 
 /// What the gates say of a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

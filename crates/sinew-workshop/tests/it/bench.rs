@@ -10,12 +10,14 @@ use std::sync::{Arc, LazyLock};
 use serde_json::{Value, json};
 use sinew_guard::scan::Scanner;
 use sinew_route::RouteDocument;
+use sinew_settings::Config;
+use sinew_settings::config::WorkshopSettings;
 use sinew_settings::{Actor, Clock};
 use sinew_store::Store;
 use sinew_workshop::{
     ApplyConsent, NeighbourSkill, Proposal, ProposalChange, ProposalOrigin, ProposalRequest,
     ProposalSource, ProposalUpdate, Result, SkillOwner, SkillSurroundings, StoredQuery,
-    TrialRecord, TriggerQueries, Workshop, WorkshopCaller, WorkshopParts, WorkshopSettings,
+    TrialRecord, TriggerQueries, Workshop, WorkshopCaller, WorkshopParts,
 };
 use tempfile::TempDir;
 
@@ -116,7 +118,7 @@ impl Bench {
             "enabled": true,
             "config": config,
         }}}});
-        Self { settings: WorkshopSettings::read(&tree).0, ..Self::new() }
+        Self { settings: Config::from_tree(tree).0.workshop, ..Self::new() }
     }
 
     pub(crate) fn workspace(&self) -> PathBuf {

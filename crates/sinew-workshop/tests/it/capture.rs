@@ -1,9 +1,10 @@
 //! Which messages become proposals: Skill Workshop's profile exactly, the extended profile measured.
 
+use sinew_settings::config::CaptureProfile;
 use sinew_testkit::shared_rows;
 use sinew_workshop::{
-    CaptureGuards, CaptureProfile, CaptureSkipReason, CaptureVerdict, CapturedCorrection,
-    ProposalChange, judge_message, judge_turn,
+    CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, ProposalChange,
+    judge_message, judge_turn,
 };
 
 const REFERENCE: CaptureProfile = CaptureProfile::Reference;

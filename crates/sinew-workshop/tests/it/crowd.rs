@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Stdio;
 
+use sinew_settings::config::GateMode;
 use sinew_skill::content_hash;
 use sinew_workshop::{
-    GateMode, ProposalState, SkillVersion, UndoForce, UndoTarget, VersionCause, WorkshopError,
+    ProposalState, SkillVersion, UndoForce, UndoTarget, VersionCause, WorkshopError,
 };
 
 use crate::bench::{Bench, PERSON, append, create};

@@ -1,10 +1,11 @@
 //! Vectors recorded from the real plugin: every one of them.
 
 use serde_json::Value;
+use sinew_settings::config::CaptureProfile;
 use sinew_testkit::shared_data;
 use sinew_workshop::{
-    CaptureGuards, CaptureProfile, CaptureVerdict, ProposalChange, count_tool_calls, judge_message,
-    judge_turn, normalise_name,
+    CaptureGuards, CaptureVerdict, ProposalChange, count_tool_calls, judge_message, judge_turn,
+    normalise_name,
 };
 
 fn golden() -> Option<Value> {

@@ -9,7 +9,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use sinew_workshop::{GateMode, ProposalChange, UndoForce, UndoTarget, workspace_hash};
+use sinew_settings::config::GateMode;
+use sinew_workshop::{ProposalChange, UndoForce, UndoTarget, workspace_hash};
 
 use crate::bench::{Bench, PERSON, append, draft};
 use crate::crowd::assert_consistent;

@@ -18,7 +18,6 @@ mod openclaw;
 mod probation;
 mod proposals;
 mod reviewer;
-mod settings;
 mod tool;
 mod traces;
 mod turns;

@@ -49,7 +49,7 @@ fn three_successful_uses_promote() {
 fn a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
     let mut bench = Bench::new();
     let made = bench.write_skill("gif-check", "- Check frames.");
-    bench.settings.approval_policy = sinew_workshop::ApprovalPolicy::Auto;
+    bench.settings.approval_policy = sinew_settings::config::ApprovalPolicy::Auto;
     bench
         .shop(|shop| shop.write_support_file("gif-check", "references/list.md", "- One.", &PERSON))
         .expect("written");

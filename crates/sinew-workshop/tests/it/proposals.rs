@@ -129,7 +129,7 @@ fn the_same_twice_is_one_and_another_body_makes_two() {
 fn a_repeat_that_is_written_at_once_marks_the_stored_record() {
     let mut bench = Bench::new();
     let first = bench.suggest(&create("notes", "- a"), agent()).expect("queued").proposal;
-    bench.settings.approval_policy = sinew_workshop::ApprovalPolicy::Auto;
+    bench.settings.approval_policy = sinew_settings::config::ApprovalPolicy::Auto;
     let again = bench.suggest(&create("notes", "- a"), agent()).expect("written").proposal;
     assert_eq!(again.id, first.id);
     assert_eq!(bench.status_of(&first.id), "applied");

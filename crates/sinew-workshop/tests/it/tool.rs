@@ -178,7 +178,8 @@ fn the_schema_names_every_parameter() {
 
 #[test]
 fn the_guidance_is_short_and_ends_with_the_policy() {
-    use sinew_workshop::{ApprovalPolicy, guidance};
+    use sinew_settings::config::ApprovalPolicy;
+    use sinew_workshop::guidance;
     for policy in [ApprovalPolicy::Pending, ApprovalPolicy::Auto] {
         let text = guidance(policy);
         assert!(text.len() <= 700, "{}", text.len());

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use sinew_catalog::Snapshot;
-use sinew_engine::{Engine, EngineError, ModelChoice, RouteRequest};
+use sinew_engine::{Engine, EngineError, RouteRequest};
 use sinew_settings::Actor;
+use sinew_settings::config::ModelChoice;
 
 use crate::environment;
 use crate::exit::{CommandResult, Exit};

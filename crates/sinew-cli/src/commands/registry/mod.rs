@@ -11,8 +11,7 @@ use std::sync::Arc;
 
 use sinew_engine::{Engine, EngineError};
 use sinew_registry::{
-    ListenerReach, RegistryError, RegistrySettings, RegistrySettingsError, TeamRegistry,
-    TokenError, TokenStore,
+    ListenerReach, RegistryError, RegistrySettings, TeamRegistry, TokenError, TokenStore,
 };
 use sinew_settings::ErrorCode;
 
@@ -111,7 +110,7 @@ fn tokens(engine: &Engine) -> Result<TokenStore, EngineError> {
 
 fn settings(engine: &Engine) -> Result<RegistrySettings, EngineError> {
     let read = RegistrySettings::read(engine.config(), engine.environment());
-    read.map_err(|error: RegistrySettingsError| {
+    read.map_err(|error| {
         EngineError::new(ErrorCode::BadSetting, error.to_string())
             .caused_by(error)
             .hint("`sinew config` shows every key and what it means")

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use sinew_engine::{CaptureOptions, Engine, EngineError, TurnReport};
 use sinew_settings::ErrorCode;
-use sinew_workshop::{CaptureProfile, FinishedTurn, read_transcript};
+use sinew_settings::config::CaptureProfile;
+use sinew_workshop::{FinishedTurn, read_transcript};
 
 use super::proposal_text;
 use super::shared::{print_events, read_text, record};

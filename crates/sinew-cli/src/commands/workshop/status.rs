@@ -2,7 +2,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 use sinew_engine::Engine;
-use sinew_workshop::ApprovalPolicy;
+use sinew_settings::config::ApprovalPolicy;
 
 use super::shared::print_events;
 use crate::exit::{CommandResult, Exit};

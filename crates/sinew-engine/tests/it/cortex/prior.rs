@@ -1,6 +1,7 @@
 //! What was learned moves the router a little, and only when there is enough of it.
 
-use sinew_engine::{ModelChoice, NewOutcome, RouteRequest};
+use sinew_engine::{NewOutcome, RouteRequest};
+use sinew_settings::config::ModelChoice;
 
 use crate::cortex::support::{World, used};
 

@@ -258,7 +258,7 @@ fn the_settings_decide() {
     let cortex = engine.cortex().expect("a cortex");
     let policy = cortex.policy();
     assert_eq!((policy.window_hours, policy.min_lb, policy.cancel_window_ms), (24, 0.9, 0));
-    assert_eq!(policy.order, sinew_cortex::CandidateOrder::Bayes);
+    assert_eq!(policy.order, sinew_settings::config::CandidateOrder::Bayes);
 }
 
 #[test]

@@ -2,11 +2,12 @@
 
 use sinew_cortex::acquire::{
     AcquireCandidate, AcquireEffect, AcquireEvent, AcquireStep, CandidateVerdict, ConsentAnswer,
-    ConsentChannel, ConsentReply, ConsentScope, RelayPolicy, StagedCandidate, UseReport,
+    ConsentChannel, ConsentReply, ConsentScope, StagedCandidate, UseReport,
 };
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_engine::Cortex;
 use sinew_settings::ErrorCode;
+use sinew_settings::config::RelayPolicy;
 
 use crate::cortex::support::World;
 

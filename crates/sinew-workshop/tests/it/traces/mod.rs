@@ -9,7 +9,7 @@ mod secrets;
 use std::io::Cursor;
 
 use serde_json::{Value, json};
-use sinew_catalog::Config;
+use sinew_settings::Config;
 use sinew_traces::{AgentRun, LineCounts, PrivateNames, TraceSettings, TranscriptOptions};
 use sinew_workshop::LearnResult;
 

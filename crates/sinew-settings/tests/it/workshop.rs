@@ -1,13 +1,16 @@
 //! The configuration: lenient as Skill Workshop, and honest about it.
 
 use serde_json::{Value, json};
-use sinew_workshop::{ApprovalPolicy, GateMode, ReviewMode, ReviewerProvider, WorkshopSettings};
+use sinew_settings::Config;
+use sinew_settings::config::{
+    ApprovalPolicy, GateMode, ReviewMode, ReviewerProvider, WorkshopSettings,
+};
 
 fn read(config: Value) -> (WorkshopSettings, Vec<String>) {
     let tree =
         json!({"plugins": {"entries": {"skill-workshop": {"enabled": true, "config": config}}}});
-    let (settings, reasons) = WorkshopSettings::read(&tree);
-    (settings, reasons.iter().map(|reason| reason.detail.clone()).collect())
+    let (config, reasons) = Config::from_tree(tree);
+    (config.workshop, reasons.iter().map(|reason| reason.detail.clone()).collect())
 }
 
 #[test]
@@ -29,7 +32,7 @@ fn the_defaults_are_the_references() {
 
 #[test]
 fn off_unless_the_entry_is_enabled() {
-    let on = |tree: Value| WorkshopSettings::read(&tree).0.is_on();
+    let on = |tree: Value| Config::from_tree(tree).0.workshop.is_on();
     assert!(!on(json!({})));
     assert!(!on(json!({"plugins": {"entries": {"skill-workshop": {}}}})));
     assert!(!on(json!({"plugins": {"entries": {"skill-workshop": {"enabled": "yes"}}}})));

@@ -1,0 +1,352 @@
+//! The configuration: OpenClaw's tree, with sinew's additions under the same names.
+//!
+//! Each key is declared once, in the section it belongs to: its path, its type, what holds without
+//! it, the values that are allowed and what it does. The typed fields, the reading, the reasons and
+//! the reference page all come from that declaration; [`keys`] is the whole table.
+//!
+//! A value that cannot be used is reported and its default holds; an unknown key in a part that is
+//! sinew's alone is reported with the nearest known one. Nothing in a configuration can make reading
+//! fail. What must not run on a guess asks [`Config::check`] first.
+
+mod agents;
+mod cortex;
+mod glob;
+mod hub;
+mod key;
+mod plugins;
+mod reader;
+mod registry;
+mod reviewer;
+mod route;
+mod section;
+mod security;
+mod serving;
+mod skills;
+mod source;
+mod traces;
+mod truthiness;
+mod value;
+mod workshop;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::{Reason, ReasonCode};
+
+pub use agents::{AgentSettings, AgentsSection, OpenPocketAgentSection, OpenPocketMode};
+pub use cortex::{
+    CandidateOrder, CortexSection, DecayScope, ReflexGate, ReflexInstall, ShieldScope,
+};
+pub use hub::{CLAWHUB, HubSection, UpdatePolicy};
+pub use key::{ConfigKey, KeyKind, KeyRange, find_key, keys};
+pub use plugins::{PluginEntry, PluginsSection};
+pub use registry::{DEFAULT_S3_REGION, MirrorMode, MirrorSection, RegistryMode, RegistrySection};
+pub use reviewer::{ProviderKind, ProviderSection, ReviewerEndpoint, ReviewerProvider};
+pub use route::{ModelChoice, RemoteDialect, RemoteModelSection, RouteSection};
+pub use security::{
+    ApprovalsSection, InstallPolicy, InstallPolicyCommand, PolicySwitch, RelayPolicy,
+};
+pub use serving::{HookSection, McpSection, MetricsSection, ServeSection, SkillPrefix};
+pub use skills::{
+    EntrySettings, EnvScope, EnvSection, InstallSection, LoadSection, NodeManager,
+    OpenPocketSection, PersonalRootMode, PromptOrder, PromptPlanner, PromptSection, SecretMap,
+    SecretSetting, SkillLimits, SkillsSection,
+};
+pub use source::{ConfigSource, LoadedConfig, read_config_text};
+pub use traces::{
+    DraftFrontMatter, DuplicateDrafts, PublishMode, TraceSource, TracesSection, TypedTextMode,
+};
+pub use truthiness::is_truthy;
+pub use value::CommandArguments;
+pub use workshop::{
+    ApprovalPolicy, ApprovalRule, CaptureProfile, GateMode, ProbationRule, ReviewMode, StaleCheck,
+    WorkshopSettings,
+};
+
+use reader::{ConfigReader, Leniency};
+use section::Section;
+
+/// What the configuration says, defaults where it says nothing usable.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Config {
+    /// The whole tree, for `requires.config`.
+    pub tree: Value,
+    /// `skills`, as far as it has no parts.
+    pub skills: SkillsSection,
+    /// `skills.load`.
+    pub load: LoadSection,
+    /// `skills.limits`.
+    pub limits: SkillLimits,
+    /// `skills.prompt`.
+    pub prompt: PromptSection,
+    /// `skills.profile.openpocket`.
+    pub openpocket: OpenPocketSection,
+    /// `skills.install`.
+    pub install: InstallSection,
+    /// `skills.env`.
+    pub env: EnvSection,
+    /// `skills.entries`.
+    pub entries: BTreeMap<String, EntrySettings>,
+    /// `agents`.
+    pub agents: AgentsSection,
+    /// `agent`.
+    pub openpocket_agent: OpenPocketAgentSection,
+    /// `plugins`.
+    pub plugins: PluginsSection,
+    /// The workshop's entry in `plugins`.
+    pub workshop: WorkshopSettings,
+    /// `security.installPolicy`.
+    pub install_policy: InstallPolicy,
+    /// `route`.
+    pub route: RouteSection,
+    /// `hub`.
+    pub hub: HubSection,
+    /// `cortex`.
+    pub cortex: CortexSection,
+    /// `approvals`.
+    pub approvals: ApprovalsSection,
+    /// `hook`.
+    pub hook: HookSection,
+    /// `mcp`.
+    pub mcp: McpSection,
+    /// `serve`.
+    pub serve: ServeSection,
+    /// `metrics`.
+    pub metrics: MetricsSection,
+    /// `registry`.
+    pub registry: RegistrySection,
+    /// `traces`.
+    pub traces: TracesSection,
+    /// Values that stand in the file and cannot be used.
+    pub unusable: Vec<UnusableValue>,
+}
+
+/// A value that stands in the file and cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path} must be {expected}")]
+pub struct UnusableValue {
+    /// Where it stands.
+    pub path: String,
+    /// What should stand there.
+    pub expected: String,
+}
+
+/// Parts of the file that are sinew's alone, where every key must mean something. In the others,
+/// further keys belong to the program whose file it may be.
+const OWN_PARTS: &[&str] = &[
+    "skills",
+    "route",
+    "cortex",
+    "approvals",
+    "hub",
+    "hook",
+    "serve",
+    "registry",
+    "metrics",
+    "traces",
+    "plugins.entries.skill-workshop.config",
+];
+
+impl Config {
+    /// Reads JSON5 text. Text that is no JSON5 at all gives the defaults and one reason.
+    pub fn from_text(text: &str) -> (Self, Vec<Reason>) {
+        if text.trim().is_empty() {
+            return (Self::default(), Vec::new());
+        }
+        match json5::from_str::<Value>(text) {
+            Ok(tree) => Self::from_tree(tree),
+            Err(error) => (
+                Self::default(),
+                vec![
+                    Reason::new(
+                        ReasonCode::BadConfigValue,
+                        format!("the file is not JSON5: {error}"),
+                    )
+                    .remedy("correct the file; until then every default holds"),
+                ],
+            ),
+        }
+    }
+
+    /// Reads a tree.
+    pub fn from_tree(tree: Value) -> (Self, Vec<Reason>) {
+        let mut reader = ConfigReader::default();
+        let mut config = Self::default();
+        if let Value::Object(root) = &tree {
+            config.read(root, &mut reader);
+        } else if !tree.is_null() {
+            reader.bad("the configuration", "a map");
+        }
+        config.tree = tree;
+        config.unusable = reader.unusable;
+        (config, reader.reasons)
+    }
+
+    /// Every key, in the order of the reference page.
+    fn declared_keys() -> Vec<ConfigKey> {
+        [
+            SkillsSection::keys(),
+            LoadSection::keys(),
+            SkillLimits::keys(),
+            PromptSection::keys(),
+            OpenPocketSection::keys(),
+            InstallSection::keys(),
+            EnvSection::keys(),
+            EntrySettings::keys(),
+            AgentsSection::keys(),
+            AgentSettings::keys(),
+            OpenPocketAgentSection::keys(),
+            PluginsSection::keys(),
+            PluginEntry::keys(),
+            WorkshopSettings::keys(),
+            ProbationRule::keys(),
+            ProviderSection::keys(),
+            InstallPolicy::keys(),
+            InstallPolicyCommand::keys(),
+            RouteSection::keys(),
+            RemoteModelSection::keys(),
+            HubSection::keys(),
+            CortexSection::keys(),
+            ApprovalsSection::keys(),
+            HookSection::keys(),
+            McpSection::keys(),
+            ServeSection::keys(),
+            MetricsSection::keys(),
+            RegistrySection::keys(),
+            MirrorSection::keys(),
+            TracesSection::keys(),
+        ]
+        .concat()
+    }
+
+    fn read(&mut self, root: &Map<String, Value>, reader: &mut ConfigReader) {
+        for part in OWN_PARTS {
+            reader.name_unknown_keys(root, part);
+        }
+        reader.section(root, &mut self.skills);
+        reader.section(root, &mut self.load);
+        reader.section(root, &mut self.limits);
+        reader.section(root, &mut self.prompt);
+        reader.section(root, &mut self.openpocket);
+        reader.section(root, &mut self.env);
+        reader.section(root, &mut self.install);
+        for (key, at, map) in reader.maps_below(root, "skills.entries") {
+            reader.unknown_keys(map, EntrySettings::PATH, &at);
+            self.entries.entry(key.clone()).or_default().fill(map, &at, reader);
+        }
+        self.read_agents(root, reader);
+        reader.section(root, &mut self.plugins);
+        let off = |value: &Value| value.get("enabled") == Some(&Value::Bool(false));
+        let plugins = root.get("plugins").and_then(|plugins| plugins.get("entries"));
+        let plugins = plugins.and_then(Value::as_object).into_iter().flatten();
+        self.plugins.disabled =
+            plugins.filter(|(_, value)| off(value)).map(|(id, _)| id.clone()).collect();
+        reader.section(root, &mut self.route);
+        reader.section(root, &mut self.route.remote);
+        reader.section(root, &mut self.cortex);
+        reader.section(root, &mut self.approvals);
+        reader.section(root, &mut self.hub);
+        for (name, url) in &mut self.hub.registries {
+            *url = url.trim().to_owned();
+            if url.is_empty() {
+                reader.bad(&format!("hub.registries.{name}"), "an address");
+            }
+        }
+        self.hub.registries.retain(|_, url| !url.is_empty());
+        reader.section(root, &mut self.hook);
+        reader.section(root, &mut self.mcp);
+        reader.section(root, &mut self.serve);
+        reader.section(root, &mut self.metrics);
+        reader.section(root, &mut self.registry);
+        reader.section(root, &mut self.registry.mirror);
+        reader.section(root, &mut self.openpocket_agent);
+        // OpenPocket's name for the same switch; sinew's own, read next, goes first.
+        if let Some(enabled) = self.openpocket_agent.auto_artifacts_enabled {
+            self.traces.enabled = enabled;
+        }
+        reader.section(root, &mut self.traces);
+        self.read_install_policy(root, reader);
+        self.read_workshop(root, reader);
+    }
+
+    fn read_agents(&mut self, root: &Map<String, Value>, reader: &mut ConfigReader) {
+        reader.section(root, &mut self.agents);
+        for (id, at, map) in reader.maps_below(root, "agents.entries") {
+            self.agents.entries.entry(id.clone()).or_default().fill(map, &at, reader);
+        }
+        // The older form: a list of agents that name themselves.
+        let list = root.get("agents").and_then(|agents| agents.get("list"));
+        for (index, value) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
+            let at = format!("agents.list[{index}]");
+            let Some(id) = value.get("id").and_then(Value::as_str) else {
+                reader.bad(&format!("{at}.id"), "text");
+                continue;
+            };
+            let mut agent = AgentSettings::default();
+            if let Value::Object(map) = value {
+                agent.fill(map, &at, reader);
+            }
+            self.agents.entries.entry(id.to_owned()).or_insert(agent);
+        }
+    }
+
+    fn read_install_policy(&mut self, root: &Map<String, Value>, reader: &mut ConfigReader) {
+        let policy = &mut self.install_policy;
+        match root.get("security").and_then(|security| security.get("installPolicy")) {
+            None | Some(Value::Null | Value::Object(_)) => {
+                reader.section(root, policy);
+                reader.section(root, &mut policy.exec);
+                policy.exec.command = policy.exec.command.trim().to_owned();
+            }
+            Some(_) => {
+                // Whoever wrote something here wants a say; what cannot be read must not mean
+                // "no say".
+                policy.enabled = PolicySwitch::On;
+                reader.bad(InstallPolicy::PATH, "a map; until it is, nothing is installed");
+            }
+        }
+    }
+
+    fn read_workshop(&mut self, root: &Map<String, Value>, reader: &mut ConfigReader) {
+        reader.leniency = Leniency::Correct;
+        reader.section(root, &mut self.workshop);
+        reader.section(root, &mut self.workshop.probation);
+        let config = root.get("plugins").and_then(|plugins| {
+            plugins.get("entries")?.get("skill-workshop")?.get("config")?.get("provider")
+        });
+        if let Some(provider) = config.filter(|provider| !provider.is_null()) {
+            self.workshop.provider = ReviewerProvider::read(provider, reader);
+        }
+        self.workshop.loaded &= self.plugins.enabled;
+        reader.leniency = Leniency::Refuse;
+    }
+
+    /// Whether everything that the file says below a path can be used: for what must not run on a
+    /// guess.
+    pub fn check(&self, path: &str) -> Result<(), UnusableValue> {
+        let is_below = |value: &&UnusableValue| {
+            value
+                .path
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        };
+        self.unusable.iter().find(is_below).cloned().map_or(Ok(()), Err)
+    }
+
+    /// Which skills an agent may see; `None` means all.
+    pub fn agent_skills(&self, agent: Option<&str>) -> Option<&[String]> {
+        agent
+            .and_then(|id| self.agents.entries.get(id))
+            .and_then(|agent| agent.skills.as_deref())
+            .or(self.agents.defaults.as_deref())
+    }
+
+    /// The prompt budget of an agent.
+    pub fn prompt_chars(&self, agent: Option<&str>) -> usize {
+        agent
+            .and_then(|id| self.agents.entries.get(id))
+            .and_then(|agent| agent.max_skills_prompt_chars)
+            .unwrap_or(self.limits.max_skills_prompt_chars)
+    }
+}

@@ -1,0 +1,99 @@
+//! `security`: who may veto an installation; and `approvals`: whose answers count.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::key::{KeyKind, KeyRange};
+use super::reader::ConfigReader;
+use super::section::{choices, section};
+use super::value::{CommandArguments, KeyPlace, SettingValue};
+
+section! {
+    /// `security.installPolicy`: a command that may veto an installation.
+    pub struct InstallPolicy at "security.installPolicy" {
+        /// Ask a command of yours before anything is installed.
+        "enabled" => enabled: PolicySwitch = PolicySwitch::Off;
+        /// What it is asked about: skill, plugin.
+        "targets" => targets: Option<Vec<String>> = None, shown "all";
+        also {
+            /// What is run.
+            exec: InstallPolicyCommand = InstallPolicyCommand::default();
+        }
+    }
+}
+
+section! {
+    /// `security.installPolicy.exec`: the command.
+    pub struct InstallPolicyCommand at "security.installPolicy.exec" {
+        /// The command's absolute path.
+        "command" => command: String = String::new();
+        /// Its arguments.
+        "args" => args: CommandArguments = CommandArguments::default();
+        /// How long it may take.
+        "timeoutMs" => timeout_ms: u64 = 10_000;
+        /// How long it may say nothing; timeoutMs where absent.
+        "noOutputTimeoutMs" => no_output_timeout_ms: Option<u64> = None;
+        /// How much it may say.
+        "maxOutputBytes" => max_output_bytes: u64 = 1_048_576;
+        /// Its variables.
+        "env" => env: BTreeMap<String, String> = BTreeMap::new();
+        /// Variables that it inherits.
+        "passEnv" => pass_env: Vec<String> = Vec::new();
+        /// Folders the command must lie in.
+        "trustedDirs" => trusted_dirs: Vec<String> = Vec::new();
+    }
+}
+
+/// Whether the policy is asked. What cannot be read must not mean "no say".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PolicySwitch {
+    /// It is not.
+    #[default]
+    Off,
+    /// It is.
+    On,
+}
+
+impl SettingValue for PolicySwitch {
+    const KIND: KeyKind = KeyKind::Switch;
+
+    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+        value.as_bool().map(|on| if on { Self::On } else { Self::Off })
+    }
+
+    fn text(&self) -> String {
+        (*self == Self::On).text()
+    }
+
+    fn take(&mut self, value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) {
+        *self = Self::from_value(value, place.range).unwrap_or_else(|| {
+            reader.corrected(place, "is not true or false", "it counts as true");
+            Self::On
+        });
+    }
+}
+
+section! {
+    /// `approvals`: whose answers count.
+    pub struct ApprovalsSection at "approvals" {
+        /// Which answers an agent may pass on: limited means those about plans, switches and keeping.
+        "relay" => relay: RelayPolicy = RelayPolicy::Limited;
+    }
+}
+
+choices! {
+    /// Which answers an agent may relay.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum RelayPolicy {
+        /// Those about plans, switches and retention.
+        #[default]
+        Limited = "limited",
+        /// All that are not blocked.
+        Allow = "allow",
+        /// None.
+        Never = "never",
+    }
+}

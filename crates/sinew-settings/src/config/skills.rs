@@ -1,0 +1,297 @@
+//! `skills`: where skills come from, how many there may be, and what each of them is given.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::key::{KeyKind, KeyRange};
+use super::reader::ConfigReader;
+use super::section::{choices, section};
+use super::value::{KeyPlace, SettingValue};
+
+section! {
+    /// `skills`, as far as it has no parts.
+    pub struct SkillsSection at "skills" {
+        /// Bundled skills that may load, by name or skill key.
+        "allowBundled" => allow_bundled: Vec<String> = Vec::new(), shown "all";
+    }
+}
+
+section! {
+    /// `skills.load`: where skills come from and how they are watched.
+    pub struct LoadSection at "skills.load" {
+        /// Further folders with skills; `~` is the home.
+        "extraDirs" => extra_dirs: Vec<String> = Vec::new();
+        /// Real paths that links in a workspace may lead to.
+        "allowSymlinkTargets" => allow_symlink_targets: Vec<String> = Vec::new();
+        /// Watch the folders for changes.
+        "watch" => watch: bool = true;
+        /// How long changes gather before they are acted on.
+        "debounceMs" => debounce_ms: u64 = 250;
+        /// How long costly follow-ups of a change are gathered.
+        "reloadWindowMs" => reload_window_ms: u64 = 30_000;
+        /// Read ~/.agents/skills; auto does unless the state folder was moved.
+        "personal" => personal: PersonalRootMode = PersonalRootMode::Auto;
+        /// Read the skill folders of other agents on this machine.
+        "agents" => agents: bool = true;
+        /// How deep a root is walked; 2 for extra folders not named skills.
+        "maxDepth" => max_depth: Option<usize> = None, shown "6";
+        /// Use skills whose metadata cannot be read.
+        "tolerateBadMetadata" => tolerate_bad_metadata: bool = false;
+    }
+}
+
+/// Whether `~/.agents/skills` is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PersonalRootMode {
+    /// Unless the state folder was moved from its default place.
+    #[default]
+    Auto,
+    /// Always.
+    Yes,
+    /// Never.
+    No,
+}
+
+impl SettingValue for PersonalRootMode {
+    const KIND: KeyKind = KeyKind::Words(&["auto", "true", "false"]);
+
+    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+        match value {
+            Value::Bool(true) => Some(Self::Yes),
+            Value::Bool(false) => Some(Self::No),
+            Value::String(text) if text.trim().eq_ignore_ascii_case("auto") => Some(Self::Auto),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Auto => "auto",
+            Self::Yes => "true",
+            Self::No => "false",
+        }
+        .to_owned()
+    }
+}
+
+section! {
+    /// `skills.limits`: how much is looked at, loaded and shown.
+    #[derive(Copy)]
+    pub struct SkillLimits at "skills.limits" {
+        /// Skill folders considered per root (300 in the openclaw profile).
+        "maxCandidatesPerRoot" => max_candidates_per_root: Option<usize> = None, shown "20000";
+        /// Skills loaded per root (200 in the openclaw profile).
+        "maxSkillsLoadedPerSource" => max_skills_loaded_per_source: Option<usize> = None, shown "20000";
+        /// Skills listed in the prompt.
+        "maxSkillsInPrompt" => max_skills_in_prompt: usize = 150;
+        /// Length of the prompt block in UTF-16 code units.
+        "maxSkillsPromptChars" => max_skills_prompt_chars: usize = 30_000;
+        /// Size of one skill file.
+        "maxSkillFileBytes" => max_skill_file_bytes: u64 = 256_000;
+    }
+}
+
+section! {
+    /// `skills.prompt`: how skills are shown to an agent.
+    pub struct PromptSection at "skills.prompt" {
+        /// How the prompt budget is spent.
+        "planner" => planner: PromptPlanner = PromptPlanner::Graded;
+        /// Order of the prompt block.
+        "order" => order: PromptOrder = PromptOrder::Name;
+        /// Skills that keep their place when room is short.
+        "pin" => pin: Vec<String> = Vec::new();
+        /// How many of the best ranked keep their description longest.
+        "fullDescriptions" => full_descriptions: usize = 8;
+        /// Your own introduction of the prompt block.
+        "template" => template: Option<String> = None;
+    }
+}
+
+choices! {
+    /// How skills are fitted into the budget.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum PromptPlanner {
+        /// Shorten by rank before anything is dropped.
+        #[default]
+        Graded = "graded",
+        /// As current OpenClaw does it.
+        Openclaw = "openclaw",
+        /// The longest run of full entries.
+        Prefix = "prefix",
+    }
+}
+
+choices! {
+    /// The order of the entries in the text.
+    #[derive(Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum PromptOrder {
+        /// By name, so that prompt caches stay warm.
+        #[default]
+        Name = "name",
+        /// Best first.
+        Rank = "rank",
+    }
+}
+
+section! {
+    /// `skills.profile.openpocket`: OpenPocket's own settings.
+    pub struct OpenPocketSection at "skills.profile.openpocket" {
+        /// In the openpocket profile, let your copy win over the bundled one.
+        "userFirst" => user_first: bool = false;
+    }
+}
+
+section! {
+    /// `skills.install`: how a skill's needs are met.
+    pub struct InstallSection at "skills.install" {
+        /// Offer brew first where it is installed.
+        "preferBrew" => prefer_brew: bool = true;
+        /// Who installs what comes from npm's registry.
+        "nodeManager" => node_manager: NodeManager = NodeManager::Npm;
+        /// Hosts that downloads may come from although their address is not public.
+        "allowPrivateHosts" => allow_private_hosts: Vec<String> = Vec::new();
+        /// Read for compatibility; has no effect.
+        "allowUploadedArchives" => allow_uploaded_archives: bool = false;
+    }
+}
+
+choices! {
+    /// Who installs what comes from npm's registry.
+    #[derive(Default, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum NodeManager {
+        /// npm.
+        #[default]
+        Npm = "npm",
+        /// pnpm.
+        Pnpm = "pnpm",
+        /// yarn.
+        Yarn = "yarn",
+        /// bun.
+        Bun = "bun",
+    }
+}
+
+section! {
+    /// `skills.env`: what a run is given.
+    #[derive(Copy)]
+    pub struct EnvSection at "skills.env" {
+        /// Whose variables a run gets: those of the skills in use (used), or of all (snapshot).
+        "scope" => scope: EnvScope = EnvScope::Used;
+        /// Let a skill's own entry set a credential that the skill declares.
+        "allowDeclaredCredentials" => allow_declared_credentials: bool = true;
+    }
+}
+
+choices! {
+    /// Which skills' variables a run gets.
+    #[derive(Default)]
+    pub enum EnvScope {
+        /// Those of the skills that are in use.
+        #[default]
+        Used = "used",
+        /// Those of every eligible skill.
+        Snapshot = "snapshot",
+    }
+}
+
+section! {
+    /// `skills.entries.<key>`: one skill's own settings.
+    pub struct EntrySettings at "skills.entries.<key>" {
+        /// false switches the skill off.
+        "enabled" => enabled: Option<bool> = None, shown "true";
+        /// The skill's API key: text, or {source, id} with source env, file or exec (a command,
+        /// split at blanks).
+        "apiKey" => api_key: Option<SecretSetting> = None;
+        /// Variables for the skill's runs: text, or {source, id}.
+        "env" => env: SecretMap = SecretMap::new();
+        /// Passed through to the skill.
+        "config" => config: Value = Value::Null;
+    }
+}
+
+/// Variables with their secrets.
+pub type SecretMap = BTreeMap<String, SecretSetting>;
+
+/// One secret that cannot be read does not take the others away.
+impl SettingValue for SecretMap {
+    const KIND: KeyKind = KeyKind::Map;
+
+    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+        let read = |(name, value): (&String, &Value)| {
+            Some((name.clone(), SecretSetting::from_value(value, None)?))
+        };
+        value.as_object()?.iter().map(read).collect()
+    }
+
+    fn text(&self) -> String {
+        "{}".to_owned()
+    }
+
+    fn take(&mut self, value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) {
+        let Value::Object(map) = value else { return reader.bad(place.path, "a map") };
+        for (name, value) in map {
+            match SecretSetting::from_value(value, None) {
+                Some(secret) => drop(self.insert(name.clone(), secret)),
+                None => reader.bad(&format!("{}.{name}", place.path), "text"),
+            }
+        }
+    }
+}
+
+/// A secret: a value, or where to find it. It never shows itself.
+#[derive(Clone, PartialEq, Eq)]
+pub enum SecretSetting {
+    /// The value itself.
+    Literal(String),
+    /// Kept elsewhere.
+    Reference {
+        /// `env`, `file`, or `exec` (also written `command`).
+        source: String,
+        /// The name within the source: a variable, a path or a command.
+        id: String,
+    },
+}
+
+impl fmt::Debug for SecretSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(_) => f.write_str("Secret(set)"),
+            Self::Reference { source, .. } => write!(f, "Secret(from {source})"),
+        }
+    }
+}
+
+impl SecretSetting {
+    /// Whether there is anything in it.
+    pub fn is_blank(&self) -> bool {
+        match self {
+            Self::Literal(value) => value.trim().is_empty(),
+            Self::Reference { id, .. } => id.trim().is_empty(),
+        }
+    }
+}
+
+impl SettingValue for SecretSetting {
+    const KIND: KeyKind = KeyKind::Secret;
+
+    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(Self::Literal(text.clone())),
+            Value::Object(map) => Some(Self::Reference {
+                source: map.get("source")?.as_str()?.trim().to_ascii_lowercase(),
+                id: map.get("id")?.as_str()?.trim().to_owned(),
+            }),
+            _ => None,
+        }
+    }
+
+    fn text(&self) -> String {
+        "(set)".to_owned()
+    }
+}

@@ -1,0 +1,236 @@
+//! The workshop's configuration: Skill Workshop's keys with their defaults and ranges, and sinew's.
+//!
+//! Reading is lenient, as in Skill Workshop: a value that cannot be used gives the default, a number
+//! out of range the nearest end. What is new is that each correction is said.
+
+use serde_json::Value;
+
+use super::glob::matches_glob;
+use super::key::{KeyKind, KeyRange};
+use super::reader::ConfigReader;
+use super::reviewer::ReviewerProvider;
+use super::section::{Section, choices, section};
+use super::value::{KeyPlace, SettingValue};
+
+section! {
+    /// How the workshop works.
+    pub struct WorkshopSettings at "plugins.entries.skill-workshop" {
+        /// true lets agents use the workshop: its tool, capture and the reviewer.
+        "enabled" => loaded: bool = false;
+        /// Works once the entry is enabled.
+        "config.enabled" => enabled: bool = true;
+        /// Capture and review after successful turns.
+        "config.autoCapture" => auto_capture: bool = true;
+        /// pending queues proposals, auto writes safe ones at once.
+        "config.approvalPolicy" => approval_policy: ApprovalPolicy = ApprovalPolicy::Pending;
+        /// {match, policy} by skill name, first match wins: pending, auto or never.
+        "config.approvalRules" => approval_rules: Vec<ApprovalRule> = Vec::new();
+        /// Which automatic paths run.
+        "config.reviewMode" => review_mode: ReviewMode = ReviewMode::Hybrid;
+        /// Successful turns between reviews.
+        "config.reviewInterval" => review_interval: u64 = 15, in 1 to 200;
+        /// Tool calls between reviews.
+        "config.reviewMinToolCalls" => review_min_tool_calls: u64 = 8, in 1 to 500;
+        /// How long one review may take.
+        "config.reviewTimeoutMs" => review_timeout_ms: u64 = 45_000, in 5_000 to 180_000;
+        /// Extra requests after invalid JSON.
+        "config.reviewRepair" => review_repair: u64 = 0, in 0 to 1;
+        /// Pending and quarantined proposals kept per workspace.
+        "config.maxPending" => max_pending: usize = 50, in 1 to 200;
+        /// Size of a generated skill or support file.
+        "config.maxSkillBytes" => max_skill_bytes: usize = 40_000, in 1_024 to 200_000;
+        /// What counts as a correction.
+        "config.captureProfile" => capture_profile: CaptureProfile = CaptureProfile::Reference;
+        /// A target that changed meanwhile.
+        "config.staleCheck" => stale_check: StaleCheck = StaleCheck::Rebase;
+        /// New skills that are close to others.
+        "config.duplicateGate" => duplicate_gate: GateMode = GateMode::Advise;
+        /// Descriptions that take other skills' queries.
+        "config.triggerGate" => trigger_gate: GateMode = GateMode::Block;
+        also {
+            /// `config.probation`.
+            probation: ProbationRule = ProbationRule::default();
+            /// `config.provider`.
+            provider: Option<ReviewerProvider> = None;
+        }
+    }
+}
+
+impl WorkshopSettings {
+    /// Where all of it stands in the configuration.
+    pub const PATH: &'static str = <Self as Section>::PATH;
+
+    /// Whether agents may use the workshop: its tool, capture and the reviewer.
+    pub fn is_on(&self) -> bool {
+        self.loaded && self.enabled
+    }
+
+    /// What happens to proposals for a skill, by its normalised name.
+    pub fn policy_for(&self, skill: &str) -> ApprovalPolicy {
+        self.approval_rules
+            .iter()
+            .find(|rule| matches_glob(&rule.pattern, skill))
+            .map_or(self.approval_policy, |rule| rule.policy)
+    }
+}
+
+section! {
+    /// What something that was learned has to show.
+    #[derive(Copy, Eq)]
+    pub struct ProbationRule at "plugins.entries.skill-workshop.config.probation" {
+        /// Successful uses that promote something learned.
+        "uses" => uses: u64 = 3, in 1 to 1_000;
+        /// Days without any use after which a person is asked to retire it.
+        "idleDays" => idle_days: u64 = 30, in 1 to 1_000;
+        /// Uses before its record is compared.
+        "minTrials" => min_trials: u64 = 8, in 1 to 1_000;
+    }
+}
+
+/// What happens to a proposal that nothing speaks against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ApprovalPolicy {
+    /// It waits for a person.
+    #[default]
+    Pending,
+    /// It is written at once.
+    Auto,
+    /// It is not even stored; only rules may say so.
+    Never,
+}
+
+impl SettingValue for ApprovalPolicy {
+    const KIND: KeyKind = KeyKind::Words(&["pending", "auto"]);
+
+    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+        Self::of_rule(value).filter(|policy| *policy != Self::Never)
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Pending => "pending",
+            Self::Auto => "auto",
+            Self::Never => "never",
+        }
+        .to_owned()
+    }
+}
+
+impl ApprovalPolicy {
+    fn of_rule(value: &Value) -> Option<Self> {
+        match value.as_str()? {
+            "pending" => Some(Self::Pending),
+            "auto" => Some(Self::Auto),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
+/// A policy for the skills that a pattern matches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalRule {
+    /// A name with `*` and `?`.
+    pub pattern: String,
+    /// What happens to proposals for it.
+    pub policy: ApprovalPolicy,
+}
+
+impl SettingValue for Vec<ApprovalRule> {
+    const KIND: KeyKind = KeyKind::Any;
+
+    fn from_value(_: &Value, _: Option<KeyRange>) -> Option<Self> {
+        None
+    }
+
+    fn text(&self) -> String {
+        "[]".to_owned()
+    }
+
+    fn take(&mut self, value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) {
+        let Value::Array(rules) = value else {
+            return reader.corrected(place, "is not a list", "no rule holds");
+        };
+        for (at, rule) in rules.iter().enumerate() {
+            let policy = rule.get("policy").and_then(ApprovalPolicy::of_rule);
+            let Some(pattern) = rule.get("match").and_then(Value::as_str) else {
+                let path = format!("{}[{at}].match", place.path);
+                let place = KeyPlace { path: &path, ..*place };
+                reader.corrected(&place, "is not text", "the rule is left out");
+                continue;
+            };
+            if policy.is_none() {
+                let path = format!("{}[{at}].policy", place.path);
+                let place = KeyPlace { path: &path, ..*place };
+                reader.corrected(&place, "is not pending, auto or never", "pending holds");
+            }
+            // A rule that cannot be read may have forbidden something: ask, never write.
+            let policy = policy.unwrap_or(ApprovalPolicy::Pending);
+            self.push(ApprovalRule { pattern: pattern.to_owned(), policy });
+        }
+    }
+}
+
+choices! {
+    /// Which automatic paths run.
+    #[derive(Default)]
+    pub enum ReviewMode {
+        /// None.
+        Off = "off",
+        /// Patterns.
+        Heuristic = "heuristic",
+        /// The reviewer.
+        Llm = "llm",
+        /// Both.
+        #[default]
+        Hybrid = "hybrid",
+    }
+}
+
+impl ReviewMode {
+    /// Whether patterns make proposals.
+    pub fn has_heuristic(self) -> bool {
+        matches!(self, Self::Heuristic | Self::Hybrid)
+    }
+
+    /// Whether the reviewer runs.
+    pub fn has_reviewer(self) -> bool {
+        matches!(self, Self::Llm | Self::Hybrid)
+    }
+}
+
+choices! {
+    /// What counts as a correction.
+    #[derive(Default)]
+    pub enum CaptureProfile {
+        /// Skill Workshop's seven patterns.
+        #[default]
+        Reference = "reference",
+        /// More cues, counter-cues, and eight languages.
+        Extended = "extended",
+    }
+}
+
+choices! {
+    /// What happens when the target changed after a proposal was made.
+    #[derive(Default)]
+    pub enum StaleCheck {
+        /// The change is prepared again where that is safe.
+        #[default]
+        Rebase = "rebase",
+        /// The proposal is stale.
+        Strict = "strict",
+    }
+}
+
+choices! {
+    /// How much a gate may stop.
+    pub enum GateMode {
+        /// It does not run.
+        Off = "off",
+        /// It speaks.
+        Advise = "advise" or "warn",
+        /// It stops what it finds.
+        Block = "block",
+    }
+}

@@ -1,0 +1,95 @@
+//! Reading a configuration: what is usable is used, and the rest is said.
+
+use insta::assert_snapshot;
+use serde_json::json;
+use sinew_settings::Config;
+use sinew_settings::config::{KeyKind, PublishMode, find_key, keys};
+
+#[test]
+fn bad_configuration_values_are_reported_and_the_defaults_hold() {
+    let (config, reasons) = Config::from_text(
+        "{skills: {limits: {maxSkillsInPrompt: -1, maxSkilsPromptChars: 5}, load: {watch: 'yes'}, entries: {x: {enable: true}}}, agent: {skillsSpecMode: 'lax'}}",
+    );
+    assert_eq!(config.limits.max_skills_in_prompt, 150);
+    assert!(config.load.watch);
+    let shown: Vec<String> = reasons
+        .iter()
+        .map(|reason| format!("{reason} -> {}", reason.remedy.as_deref().unwrap_or_default()))
+        .collect();
+    assert_snapshot!(shown.join("\n"), @r"
+    unknown-config-key: skills.limits.maxSkilsPromptChars means nothing here -> did you mean skills.limits.maxSkillsPromptChars?
+    bad-config-value: skills.load.watch is not a value of the right kind -> Watch the folders for changes. The default is true.
+    bad-config-value: skills.limits.maxSkillsInPrompt is not a value of the right kind -> Skills listed in the prompt. The default is 150.
+    unknown-config-key: skills.entries.x.enable means nothing here -> did you mean skills.entries.x.enabled?
+    bad-config-value: agent.skillsSpecMode is not legacy, mixed or strict; mixed holds -> In the openpocket profile, what counts as a skill. It is legacy, mixed or strict. The default is mixed.
+    ");
+}
+
+#[test]
+fn a_secret_never_shows_itself() {
+    let (config, _) =
+        Config::from_text("{skills: {entries: {x: {apiKey: 'hunter2', env: {A: 'hunter3'}}}}}");
+    let shown = format!("{:?}", config.entries);
+    assert!(!shown.contains("hunter"), "{shown}");
+}
+
+#[test]
+fn older_spellings_are_still_read_and_the_newer_one_goes_first() {
+    let (config, reasons) = Config::from_tree(json!({
+        "cortex": {"window_hours": 24, "reflex": {"min_lb": 0.9}},
+        "traces": {"reference_exact": true, "publish": "off", "keep_runs": 9, "keepRuns": 7},
+        "mcp": {"require_token": false},
+        "agent": {"skills_spec_mode": "strict"},
+    }));
+    assert!(reasons.is_empty(), "{reasons:?}");
+    assert_eq!((config.cortex.window_hours, config.cortex.min_lb), (24, 0.9));
+    assert!(config.traces.reference_exact && !config.mcp.require_token);
+    assert_eq!((config.traces.keep_runs, config.traces.publish), (7, Some(PublishMode::Off)));
+    assert_eq!(config.openpocket_agent.mode.as_str(), "strict");
+}
+
+#[test]
+fn a_bad_value_is_named_as_it_is_spelled() {
+    let (config, reasons) = Config::from_tree(json!({"cortex": {"window_hours": 0}}));
+    assert_eq!(config.cortex.window_hours, 168);
+    assert!(reasons[0].detail.starts_with("cortex.window_hours is not"), "{reasons:?}");
+    assert!(config.check("cortex").is_err() && config.check("cortex.reflex").is_ok());
+}
+
+#[test]
+fn a_veto_that_cannot_be_read_still_counts() {
+    for policy in [json!("yes"), json!({"enabled": "yes"})] {
+        let (config, reasons) = Config::from_tree(json!({"security": {"installPolicy": policy}}));
+        assert_eq!(config.install_policy.enabled, sinew_settings::config::PolicySwitch::On);
+        assert_eq!(reasons.len(), 1, "{reasons:?}");
+    }
+}
+
+#[test]
+fn every_key_is_declared_once_and_in_one_spelling() {
+    let mut paths: Vec<&str> = keys().iter().map(|key| key.path).collect();
+    assert!(paths.iter().all(|path| !path.contains('_')), "{paths:?}");
+    assert!(keys().iter().all(|key| !key.doc.is_empty()));
+    paths.sort_unstable();
+    let count = paths.len();
+    paths.dedup();
+    assert_eq!(paths.len(), count, "a key is declared twice");
+    let meant = find_key("cortex.decay_scope").expect("an older spelling");
+    assert_eq!(meant.path, "cortex.decayScope");
+    assert_eq!(meant.kind, KeyKind::Words(&["region", "candidate"]));
+}
+
+#[test]
+fn what_a_default_is_shown_as_can_be_read_back() {
+    for key in keys().iter().filter(|key| !key.path.contains('<')) {
+        if let KeyKind::Words(words) = key.kind
+            && !key.default.is_empty()
+            && key.default != "by policy"
+        {
+            assert!(words.contains(&key.default.as_str()), "{}: {}", key.path, key.default);
+        }
+        if let (Some(range), Ok(number)) = (key.range, key.default.parse()) {
+            assert!(range.contains(number), "{}: {number} is not {range}", key.path);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! The settings, from outside.
+
+mod config;
+mod workshop;
