@@ -16,7 +16,7 @@ use sinew_traces::{
 /// Bytes of each transcript; ten thousand steps over several runs.
 const BYTES: usize = 60_000_000;
 
-/// Each is taken the best of.
+/// Rounds of each measurement; the best one counts.
 const ROUNDS: usize = 3;
 
 fn main() {

@@ -8,13 +8,13 @@ use crate::fingerprint::STEPS;
 use crate::judge::JudgementEvidence;
 use crate::run::RunStep;
 
-/// Steps that a run needs to be more than an accident.
+/// Steps that a single run needs for medium confidence.
 const ENOUGH_STEPS: usize = 4;
 
-/// Kinds of steps that it needs.
+/// Kinds of steps that it needs for that.
 const ENOUGH_KINDS: usize = 2;
 
-/// Runs that went the same way, all well, before a draft is trusted.
+/// Runs that took the same steps and succeeded, for high confidence.
 const ENOUGH_RUNS: usize = 3;
 
 /// How far a draft is trusted, and by what.
@@ -63,7 +63,7 @@ impl DraftConfidence {
     pub fn explanation(self) -> String {
         match (self.level, self.evidence) {
             (ConfidenceLevel::High, _) => format!("{} runs went the same way", self.runs),
-            (_, JudgementEvidence::Weak) => "nobody said that it worked".to_owned(),
+            (_, JudgementEvidence::Weak) => "the user did not confirm that it worked".to_owned(),
             _ => format!("{} steps of {} kinds", self.steps, self.kinds),
         }
     }

@@ -1,5 +1,5 @@
-//! A word for the next time: the seven patterns by which Skill Workshop knows a correction, with
-//! JavaScript's meaning: `\b` and case are ASCII.
+//! Instructions for the next time: the seven patterns by which Skill Workshop recognises a
+//! correction, as JavaScript reads them: `\b` and case are ASCII.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use sinew_skill::ecmascript as text;
 
 use crate::quotations::{holds_secret, without_quotations};
 
-/// Shorter and longer messages are no corrections, in UTF-16 code units.
+/// Shorter and longer messages are not corrections, in UTF-16 code units.
 pub const CORRECTION_LENGTH: RangeInclusive<usize> = 24..=1200;
 
 const PATTERNS: [&str; 7] = [

@@ -18,7 +18,7 @@ use crate::run::{RunStep, StepTarget};
 use crate::simhash::{format_simhash, simhash, tokens};
 use sinew_skill::ecmascript as text;
 
-/// Steps that are nobody's business the next time.
+/// Steps that a draft leaves out: bookkeeping of the agent that a later run does not need.
 const NOISE: &[&str] = &["todo_write", "runtime_info", "evidence_add", "artifact_add"];
 
 /// What a draft is made from besides its run.
@@ -28,7 +28,7 @@ pub struct DraftContext {
     pub runs: usize,
     /// How far it is trusted.
     pub confidence: DraftConfidence,
-    /// The time.
+    /// The current time, in milliseconds since 1970.
     pub now: u64,
     /// Whether it is written as OpenPocket writes it.
     pub exact: bool,
@@ -57,15 +57,15 @@ pub struct SkillDraft {
     pub risk: Option<ReplayRisk>,
     /// OpenPocket's hash of what was done.
     pub behavior_fingerprint: String,
-    /// The hash by which near runs are found.
+    /// The hash by which similar runs are found.
     pub simhash: String,
-    /// The names of what has to be filled in.
+    /// The names of the parameters.
     pub parameters: Vec<String>,
     /// How many runs it stands for.
     pub runs: usize,
 }
 
-/// Writes the draft of a run; `dangerous` says which commands the scanner would stop at.
+/// Writes the draft of a run; `dangerous` says which commands the scanner would block.
 pub fn draft(
     clean: &CleanRun,
     making: &DraftContext,
@@ -302,13 +302,13 @@ fn needed(step: &RunStep) -> Option<&str> {
     .filter(|app| !app.is_empty())
 }
 
-/// A step of the procedure, and how often it stands there in a row.
+/// A step of the procedure, and how often it is repeated in a row.
 struct StepGroup {
     at: usize,
     times: usize,
 }
 
-/// The steps that a procedure shows: no noise, no failures that were put right, repeats as one.
+/// The steps that a procedure shows: no noise, no failures that were fixed later, repeats as one.
 fn shown_steps(steps: &[RunStep], exact: bool) -> Vec<StepGroup> {
     if exact {
         return (0..steps.len()).map(|at| StepGroup { at, times: 1 }).collect();

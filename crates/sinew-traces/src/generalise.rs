@@ -5,7 +5,7 @@ use crate::redact::CleanRun;
 use crate::run::RunStep;
 use crate::simhash::{common_subsequence, token};
 
-/// Runs that are merged: more say nothing new.
+/// Runs that are merged: more add nothing new.
 pub const MAX_RUNS: usize = 20;
 
 /// Coordinates that differ by less than this share of the screen are the same place.
@@ -65,7 +65,7 @@ pub fn merge(newest: &CleanRun, older: &[CleanRun]) -> CleanRun {
     merged
 }
 
-/// Puts the steps of a run beside those that are there; what has no place beside one gets its own.
+/// Aligns the steps of a run with the merged ones; a step without a counterpart gets its own row.
 fn align(
     columns: &mut Vec<MergedStep>,
     run: usize,
@@ -86,7 +86,7 @@ fn align(
         aligned.push(column);
     }
     aligned.extend(steps[next..].iter().map(|step| new(run, step)));
-    // A wait of an older run alone is nothing to keep.
+    // A wait that only an older run has is dropped.
     aligned.retain(|column| column.token.is_some() || column.seen.iter().any(|(run, _)| *run == 0));
     *columns = aligned;
 }
@@ -126,8 +126,8 @@ impl MergeParameters<'_> {
         }
     }
 
-    /// A text of several runs with parameters where they differ; none where they have no words in
-    /// common to hang them on.
+    /// The text of several runs with parameters where they differ; none where they have no words in
+    /// common.
     fn text(&mut self, step: &RunStep, texts: &[(usize, &str)]) -> Option<String> {
         let words: Vec<Vec<&str>> =
             texts.iter().map(|(_, text)| text.split(' ').collect()).collect();
@@ -176,7 +176,7 @@ impl MergeParameters<'_> {
         format!("{}{{{{{name}}}}}{}", &word[..start], &word[end..])
     }
 
-    /// The largest part around a difference that the run's own task speaks of.
+    /// The largest part around a difference that the run's own task contains.
     fn in_task(&self, run: usize, word: &str, start: usize, end: usize) -> Option<(usize, usize)> {
         let task = self.runs.get(run)?.run.task.to_lowercase();
         let speaks = |start: usize, end: usize| {

@@ -1,9 +1,9 @@
-//! What an agent's hooks tell while it works, as records of the generic trace.
+//! What an agent's hooks report while it works, as records of the generic trace.
 //!
-//! A record is written down at once and the run is cleaned much later, so that each record is cleaned
-//! by itself first. A key or an address is known by its looks wherever it turns up. A password is known
-//! only by what stands before it, and a later record may tell it bare: a run in which one was found is
-//! `held back`, and its transcript, which can be cleaned as a whole, is what to learn it from.
+//! A record is written at once and the run is cleaned much later, so each record is cleaned by itself
+//! first. A key or an address is recognised by its form wherever it occurs. A password is recognised
+//! only by the words before it, and a later record may hold it without them: a run in which one was
+//! found is `held back`, and is learned from its transcript instead, which can be cleaned as a whole.
 
 use serde_json::{Value, json};
 use sinew_guard::secrets::SecretKind;
@@ -13,20 +13,20 @@ use crate::readers::action_of;
 use crate::redact::RunRedactor;
 use crate::run::{self, RunStep};
 
-/// Bytes of a result that are looked at: more is a file that was printed, and an agent waits.
-const MAX_LOOKED_AT: usize = 64 * 1024;
+/// Bytes of a result that are inspected: a longer one is a printed file, and the agent is waiting.
+const MAX_INSPECTED: usize = 64 * 1024;
 
-/// Bytes of a field that are written down; a longer command is no step that anybody repeats.
+/// Bytes of a field that are recorded; a longer command is not a step worth repeating.
 const MAX_FIELD: usize = 16 * 1024;
 
 /// The application of steps that read and write files.
 const FILES: &str = "fs";
 
-/// Kinds that are known by what stands before them, not by their looks.
-const TOLD_BY_NEIGHBOURS: &[SecretKind] =
+/// Kinds that are recognised by the words before them, not by their form.
+const KNOWN_BY_CONTEXT: &[SecretKind] =
     &[SecretKind::Auth, SecretKind::Assignment, SecretKind::Url, SecretKind::Otp];
 
-/// A call of a tool, as a hook hears of it.
+/// A tool call, as a hook reports it.
 #[derive(Debug, Clone, Copy)]
 pub struct LiveStep<'s> {
     /// Whose tool it is.
@@ -35,13 +35,13 @@ pub struct LiveStep<'s> {
     pub tool: &'s str,
     /// What it was given.
     pub input: &'s Value,
-    /// What it said.
+    /// Its output.
     pub said: &'s str,
     /// Whether it failed.
     pub failed: bool,
-    /// Whether somebody stopped it.
+    /// Whether the user stopped it.
     pub interrupted: bool,
-    /// When it was heard of.
+    /// When the hook was called.
     pub at: &'s str,
 }
 
@@ -60,7 +60,7 @@ pub fn live_message(text: &str, at: &str) -> Value {
 /// The record of a step.
 pub fn live_step(step: &LiveStep<'_>) -> Value {
     let mut said = step.said.to_owned();
-    run::keep_start(&mut said, MAX_LOOKED_AT);
+    run::keep_start(&mut said, MAX_INSPECTED);
     let mut held = mask(&mut said);
     let mut done = RunStep {
         action: action_of(step.agent, step.tool, step.input.clone()),
@@ -74,7 +74,7 @@ pub fn live_step(step: &LiveStep<'_>) -> Value {
     }
     let app = program::app(&done.action);
     if app == FILES && !step.failed {
-        // What a file holds is not what a step says.
+        // The content of a file is not the result of a step.
         said.clear();
     }
     done.set_result(said, Some(step.failed));
@@ -94,7 +94,7 @@ pub fn live_step(step: &LiveStep<'_>) -> Value {
     record(told, held)
 }
 
-/// The record of a turn's end: the agent stopped by itself, and nobody has said how it went.
+/// The record of a turn's end: the agent stopped by itself, and whether it worked is unknown.
 pub fn live_end(said: Option<&str>) -> Value {
     let mut said = said.unwrap_or_default().to_owned();
     let held = mask(&mut said);
@@ -108,11 +108,11 @@ fn record(mut record: Value, held_back: bool) -> Value {
     record
 }
 
-/// Takes out what must not be written down; whether some of it could come again unrecognised.
+/// Redacts secrets; returns whether one of them could recur in a form that is not recognised.
 fn mask(text: &mut String) -> bool {
     let mut redactor = RunRedactor::default();
     redactor.patterns(text, SecretKind::Entropy);
-    TOLD_BY_NEIGHBOURS.iter().any(|kind| redactor.has_redacted(*kind))
+    KNOWN_BY_CONTEXT.iter().any(|kind| redactor.has_redacted(*kind))
 }
 
 #[cfg(test)]

@@ -17,15 +17,15 @@ pub enum JudgementEvidence {
     Aborted,
     /// The user complained.
     Complaint,
-    /// The last step failed, and nothing after it put that right.
+    /// The last step failed, and nothing after it fixed that.
     LastStepFailed,
     /// The user was content.
     Confirmed,
     /// The agent's program recorded the task as complete.
     Completed,
-    /// The user went on from there with a word for the next time.
+    /// The user accepted the result and gave an instruction for the next time.
     Accepted,
-    /// The agent stopped of its own accord and most steps worked; nobody said anything.
+    /// The agent stopped of its own accord and most steps worked; the user did not react.
     Weak,
     /// Nothing says how it went.
     Unknown,
@@ -35,7 +35,7 @@ pub enum JudgementEvidence {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunJudgement {
-    /// Whether it did; `None` where nothing tells.
+    /// Whether it did; `None` where there is no evidence.
     pub ok: Option<bool>,
     /// By what.
     pub evidence: JudgementEvidence,
@@ -80,7 +80,7 @@ pub fn judge_run(run: &AgentRun) -> RunJudgement {
     }
 }
 
-/// For each failed step, where it stands and the step that put it right: the next one of the same
+/// For each failed step, its position and that of the step that fixed it: the next one of the same
 /// program or kind that did not fail.
 pub fn pitfalls(steps: &[RunStep]) -> Vec<(usize, Option<usize>)> {
     let failed = steps.iter().enumerate().filter(|(_, step)| step.failed);

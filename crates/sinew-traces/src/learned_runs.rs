@@ -1,4 +1,4 @@
-//! Runs that were learned from, and how a new one stands to them.
+//! Runs that were learned from, and how a new one relates to them.
 
 use serde::{Deserialize, Serialize};
 use sinew_cortex::UtcInstant;
@@ -19,12 +19,12 @@ const KEPT_STEPS: usize = 300;
 /// Bytes of a field that are kept of a run; a longer command is not merged with others.
 const KEPT_FIELD: usize = 4 * 1024;
 
-/// How far the first times of a run may be apart that was seen live and in a transcript: a hook hears
-/// of a message when its process has started, the transcript when the agent's program writes it. Two
-/// tasks of one session that were worked on cannot be so near.
+/// How far the first times of a run may be apart that was seen live and in a transcript: a hook sees
+/// a message when its process has started, the transcript when the agent's program writes it. Two
+/// tasks of one session that involved work cannot be so close together.
 const SAME_START_MS: i64 = 5_000;
 
-/// What is remembered of a run.
+/// The stored summary of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LearnedRun {
@@ -34,13 +34,13 @@ pub struct LearnedRun {
     /// same session and nearly the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<(String, i64)>,
-    /// Its place among all; later ones are newer.
+    /// Its sequence number; later runs have higher ones.
     pub number: u64,
     /// How it went.
     pub judgement: RunJudgement,
     /// OpenPocket's hash of what was done.
     pub fingerprint: String,
-    /// The tokens that near runs have in common.
+    /// The tokens by which similar runs are compared.
     pub tokens: Vec<String>,
     /// The task's slug.
     pub slug: String,
@@ -52,7 +52,7 @@ pub struct LearnedRun {
     pub proposal: Option<String>,
 }
 
-/// How a new run stands to a known one.
+/// How a new run relates to a known one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunRelation {
     /// The same way through the same applications.
@@ -68,7 +68,7 @@ pub enum RunRelation {
 }
 
 impl LearnedRun {
-    /// What is remembered of a run that was cleaned.
+    /// The summary of a run that was cleaned.
     pub fn of(key: RunKey, clean: &CleanRun, fingerprint: &str, judgement: RunJudgement) -> Self {
         let mut tokens = tokens(&clean.run.steps);
         tokens.truncate(KEPT_TOKENS);
@@ -98,7 +98,7 @@ impl LearnedRun {
         })
     }
 
-    /// How this run stands to an earlier one.
+    /// How this run relates to an earlier one.
     pub fn relation(&self, earlier: &Self) -> RunRelation {
         let same_hash = self.fingerprint == earlier.fingerprint;
         let is_alike = is_confirmed(&self.tokens, &earlier.tokens);
@@ -113,7 +113,7 @@ impl LearnedRun {
     }
 }
 
-/// What tells a run from others: whose, which session, when it began.
+/// What identifies a run: its agent, its session and when it began.
 #[derive(Debug)]
 pub struct RunKey {
     whole: String,

@@ -2,16 +2,16 @@
 
 use std::io::{self, BufRead};
 
-/// A longer line holds a picture or a whole file; it is passed over and counted.
+/// A longer line holds a picture or a whole file; it is skipped and counted.
 pub(crate) const MAX_LINE: usize = 1024 * 1024;
 
-/// What was met on the way through a transcript.
+/// Counts of what a transcript contained.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LineCounts {
-    /// Lines with something on them.
+    /// Lines that are not empty.
     pub lines: u64,
-    /// Lines that are no JSON.
+    /// Lines that are not JSON.
     pub malformed: u64,
     /// Records of a type that is not known.
     pub unknown: u64,

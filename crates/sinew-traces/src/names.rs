@@ -13,7 +13,7 @@ const MAX_SLUG: usize = 42;
 /// The longest description.
 const MAX_DESCRIPTION: usize = 300;
 
-/// What a description leaves out: it was so that time, and will be something else the next.
+/// What a description leaves out: values that change from one run to the next.
 static ENTITIES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     [
         r"\[REDACTED:[a-z]+\]|\{\{[a-z0-9_]+\}\}",
@@ -39,7 +39,7 @@ pub(crate) fn description(task: &str) -> String {
     for mark in [",", ".", ":", ";", ")"] {
         told = told.replace(&format!(" {mark}"), mark);
     }
-    // A task that is nothing but entities is told as it is.
+    // A task that is nothing but entities is kept as it is.
     let words = told.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric));
     let told = if words.count() < 2 { text::collapse(task) } else { told };
     text::short(&told, MAX_DESCRIPTION)
@@ -51,7 +51,7 @@ pub(crate) fn slug(task: &str) -> String {
     if made.is_empty() { "task".to_owned() } else { made }
 }
 
-/// The slug that is a skill's name; without Latin letters, the fingerprint tells tasks apart.
+/// The slug that is a skill's name; without Latin letters, the fingerprint distinguishes tasks.
 pub(crate) fn strict_slug(task: &str, fingerprint: &str) -> String {
     let made = slug_of(task, |c| matches!(c, 'a'..='z' | '0'..='9'));
     if made.chars().any(|c| c.is_ascii_lowercase()) { made } else { format!("task-{fingerprint}") }

@@ -1,4 +1,4 @@
-//! What was typed: it becomes a parameter, because the next time it is something else.
+//! Typed text becomes a parameter, because it differs from one run to the next.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub struct RunParameter {
     pub name: String,
     /// What it is for.
     pub meaning: String,
-    /// What it was, where that may be told.
+    /// Its value in the run, where that may be shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
     /// Whether it must not be shown.
@@ -63,7 +63,7 @@ const NOUNS: &[&str] = &[
     "text",
 ];
 
-/// Parameters with names that are told apart.
+/// Parameters with distinct names.
 #[derive(Debug, Default)]
 pub(crate) struct ParameterNames {
     params: Vec<RunParameter>,
@@ -74,7 +74,7 @@ impl ParameterNames {
         Self { params }
     }
 
-    /// Adds a parameter; its name comes back.
+    /// Adds a parameter and returns its name.
     pub(crate) fn add(
         &mut self,
         wanted: &str,
@@ -108,7 +108,7 @@ impl ParameterNames {
         }
     }
 
-    /// Says how many values a parameter had.
+    /// Sets how many values a parameter had.
     pub(crate) fn set_distinct(&mut self, name: &str, distinct: usize) {
         if let Some(param) = self.params.iter_mut().find(|param| param.name == name) {
             param.distinct = distinct;
@@ -129,7 +129,7 @@ impl ParameterNames {
     }
 }
 
-/// A name for a parameter: what is no letter or digit is `_`.
+/// A name for a parameter: anything but letters and digits becomes `_`.
 pub(crate) fn name_of(wanted: &str) -> String {
     let mut name = String::new();
     for c in wanted.to_lowercase().chars() {
@@ -139,7 +139,7 @@ pub(crate) fn name_of(wanted: &str) -> String {
             _ => {}
         }
     }
-    // Room for a number at its end.
+    // Leaves space for a number at the end.
     name.truncate(MAX_NAME - 4);
     let name = name.trim_end_matches('_');
     match name.chars().next() {
@@ -170,7 +170,7 @@ pub(crate) fn extract_parameters(
             redactor.count(secret.kind.as_str());
         }
         if typed == TypedTextMode::Verbatim && !step.secret_field {
-            // Whatever the patterns find is still taken out of it.
+            // Anything the patterns find is still redacted.
             continue;
         }
         let in_task = text.chars().count() >= MIN_IN_TASK && task.contains(&text.to_lowercase());

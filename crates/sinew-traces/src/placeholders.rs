@@ -1,5 +1,4 @@
-//! What stands in a cleaned command for what was taken out, and the variables that a script puts
-//! there.
+//! Placeholders in a cleaned command, and the variables that a script puts in their place.
 
 use crate::parameters::{RunParameter, name_of};
 use crate::quote::{QuoteState, QuoteTracker};
@@ -16,7 +15,7 @@ pub(crate) fn has_any(text: &str) -> bool {
     false
 }
 
-/// Something that was taken out.
+/// A placeholder for a value that was redacted.
 #[derive(Debug, PartialEq, Eq)]
 enum ScriptPlaceholder<'h> {
     /// `[REDACTED:kind]`.
@@ -25,7 +24,7 @@ enum ScriptPlaceholder<'h> {
     Named(&'h str),
 }
 
-/// The hole that a text starts with, and its length.
+/// The placeholder that a text starts with, and its length.
 fn next(text: &str) -> Option<(ScriptPlaceholder<'_>, usize)> {
     let is_word = |word: &str| {
         let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
@@ -46,7 +45,7 @@ fn next(text: &str) -> Option<(ScriptPlaceholder<'_>, usize)> {
 pub(crate) struct ScriptVariables<'s> {
     params: &'s [RunParameter],
     used: Vec<String>,
-    /// Secrets that no parameter of the run stands for.
+    /// Secrets that are not parameters of the run.
     secrets: Vec<RunParameter>,
 }
 
@@ -112,7 +111,7 @@ impl<'s> ScriptVariables<'s> {
         variable(&name)
     }
 
-    /// A command in which variables stand for what was taken out; none where that cannot be.
+    /// A command with variables in place of redacted values; none where that is not possible.
     pub(crate) fn in_command(&mut self, command: &str) -> Option<String> {
         // Inside a here-document quotes mean something else.
         if has_any(command) && command.contains("<<") {
@@ -155,7 +154,7 @@ fn variable(name: &str) -> String {
     format!("SINEW_P_{}", name.to_uppercase())
 }
 
-/// Whether the `~` that a text goes on with is somebody's home.
+/// Whether the `~` at the start of `rest` means a home folder.
 fn is_home(before: &str, rest: &str) -> bool {
     let starts = before
         .chars()

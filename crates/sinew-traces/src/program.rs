@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::quote;
 use crate::run::StepAction;
 
-/// Words before a program that are not it.
+/// Words that may come before the program's name.
 const WRAPPERS: &[&str] = &["sudo", "env", "nohup", "time", "command", "exec"];
 
 /// Words of the shell that start a part without being a program.

@@ -1,5 +1,5 @@
-//! What is in a message but not the user's own: quotations, forwarded mail, pasted pages. And
-//! what must never be kept, whoever wrote it.
+//! Parts of a message that the user did not write: quotations, forwarded mail, pasted pages. And
+//! secrets, which must never be kept, regardless of the author.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ pub fn holds_secret(message: &str) -> bool {
     !secrets::find_strict(message).is_empty()
 }
 
-/// Pairs of marks; what stands between them is somebody else's.
+/// Pairs of quotation marks; the text between them is not the user's own.
 const MARKS: &[(char, char)] = &[
     ('"', '"'),
     ('“', '”'),
@@ -24,7 +24,7 @@ const MARKS: &[(char, char)] = &[
     ('`', '`'),
 ];
 
-/// From here on a message is what somebody else wrote: forwarded mail, a pasted page.
+/// Where the user's own words end: forwarded mail or a pasted page follows.
 static FOREIGN_FROM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"(?im)^[ \t>*-]*(?:begin forwarded message|-* ?forwarded(?: message)?(?: ?:| -|\s*$)|original message|fwd?:\s|",
@@ -42,7 +42,7 @@ static FOREIGN_FROM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The message with everything blanked out that is marked as somebody else's words.
+/// The message with everything blanked out that is marked as another author's words.
 pub fn without_quotations(message: &str) -> String {
     let own = match FOREIGN_FROM.as_ref().and_then(|marker| marker.find(message)) {
         Some(marker) => &message[..marker.start()],
@@ -63,7 +63,7 @@ pub fn without_quotations(message: &str) -> String {
     without_marks(&kept)
 }
 
-/// Text without what stands between quotation marks. A mark that is never closed opens nothing.
+/// The text without what is between quotation marks. A mark that is never closed does not count.
 fn without_marks(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut kept = String::with_capacity(text.len());

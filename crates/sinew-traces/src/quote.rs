@@ -1,6 +1,6 @@
 //! Quoting for shells: whatever a text holds, the shell sees one word.
 
-/// A text in single quotes, as POSIX wants it.
+/// A text in single quotes, as POSIX requires.
 pub(crate) fn single(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
@@ -12,7 +12,7 @@ pub(crate) fn word(text: &str) -> String {
     if is_plain { text.to_owned() } else { single(text) }
 }
 
-/// Whether a text stands in quotes at some place of a command, and in which.
+/// Whether a position in a command is inside quotes, and inside which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuoteState {
     /// In none.
@@ -35,7 +35,7 @@ impl QuoteTracker {
         Self { now: QuoteState::Outside, escaped: false }
     }
 
-    /// Where the next character stands.
+    /// The state at the next character.
     pub(crate) fn state(&self) -> QuoteState {
         self.now
     }

@@ -1,7 +1,7 @@
 //! Cleaning a run: nothing that must not be kept is left in it.
 //!
-//! What is found once is looked for everywhere, as it is and in the forms in which it is sent: a
-//! password that a command names may be echoed by a result that does not.
+//! A value that is found once is searched for everywhere, verbatim and in its encoded forms: a
+//! password that a command names may be echoed by a result that does not name it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use sinew_settings::config::TypedTextMode;
 use crate::parameters::{self, RunParameter};
 use crate::run::{AgentRun, RunStep};
 
-/// What an address may hold only as `%20` and the like (RFC 3986, `unreserved`).
+/// Characters that a URL may hold only percent-encoded (RFC 3986, `unreserved`).
 const NOT_IN_ADDRESSES: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// What of the machine must not be told.
+/// Names of the machine and its users that must not be shown.
 #[derive(Debug, Clone, Default)]
 pub struct PrivateNames {
     /// Home folders.
@@ -35,20 +35,21 @@ pub struct CleanRun {
     pub run: AgentRun,
     /// What has to be filled in to do it again.
     pub params: Vec<RunParameter>,
-    /// How many of which kind were taken out; never what.
+    /// How many values of each kind were redacted; never the values.
     pub redactions: BTreeMap<String, u64>,
 }
-/// Shorter values are not looked for elsewhere: they would be found everywhere.
+/// Shorter values are not searched for elsewhere: they would match everywhere.
 const MIN_KNOWN: usize = 6;
 
 /// The same for what was typed into a field for secrets.
 const MIN_SECRET: usize = 4;
 
-/// Values that are looked for elsewhere; a run that holds more is a dump of secrets anyway.
+/// Values that are searched for elsewhere; a run that holds more is a dump of secrets anyway.
 const MAX_KNOWN: usize = 2_000;
 
-/// Names of users that are no names.
-const NOBODY: &[&str] = &["user", "root", "home", "admin", "runner", "ubuntu", "shared", "public"];
+/// User names that identify no person.
+const GENERIC_USERS: &[&str] =
+    &["user", "root", "home", "admin", "runner", "ubuntu", "shared", "public"];
 
 /// Cleans a run.
 pub fn clean(mut run: AgentRun, private: &PrivateNames, typed: TypedTextMode) -> CleanRun {
@@ -59,7 +60,7 @@ pub fn clean(mut run: AgentRun, private: &PrivateNames, typed: TypedTextMode) ->
     let mut fields = parameters::ParameterNames::new(params);
     redactor.task_entities(&run.task, &mut fields);
     each_text(&mut run, &mut |text| redactor.patterns(text, SecretKind::Entropy));
-    // The number of a session looks like many things and is none of them.
+    // A session id resembles several kinds of secrets, and is none.
     redactor.patterns(&mut run.session, SecretKind::Url);
     if !redactor.known.is_empty() {
         let known = SensitiveForms::new(&redactor.known);
@@ -95,7 +96,7 @@ impl RunRedactor {
         *self.counts.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Whether any of a kind was taken out.
+    /// Whether any value of a kind was redacted.
     pub(crate) fn has_redacted(&self, kind: SecretKind) -> bool {
         self.counts.contains_key(kind.as_str())
     }
@@ -136,7 +137,7 @@ impl RunRedactor {
         }
     }
 
-    /// Who worked where, by the paths of the run.
+    /// Collects users and home folders from the paths of the run.
     fn people(&mut self, run: &AgentRun, private: &PrivateNames) {
         self.homes = private.homes.iter().filter(|home| home.len() > 1).cloned().collect();
         self.hosts = private.hosts.iter().filter(|host| host.len() > 2).cloned().collect();
@@ -164,7 +165,7 @@ impl RunRedactor {
         for home in &private.homes {
             self.users.extend(home.rsplit(['/', '\\']).next().map(str::to_owned));
         }
-        self.users.retain(|user| user.len() > 2 && !NOBODY.contains(&user.as_str()));
+        self.users.retain(|user| user.len() > 2 && !GENERIC_USERS.contains(&user.as_str()));
     }
 
     /// Replaces home, user and host.
@@ -185,7 +186,7 @@ impl RunRedactor {
     }
 }
 
-/// What stands for a thing of this kind.
+/// The placeholder for a value of this kind.
 pub(crate) fn placeholder(kind: SecretKind) -> String {
     format!("[REDACTED:{}]", kind.as_str())
 }
@@ -213,7 +214,7 @@ fn replace_words(text: &mut String, word: &str, by: &str) -> u64 {
     hits
 }
 
-/// Values that are looked for as they are and as they are sent.
+/// Values that are searched for verbatim and in their encoded forms.
 struct SensitiveForms {
     forms: Vec<(String, String)>,
 }
@@ -246,7 +247,7 @@ impl SensitiveForms {
     }
 }
 
-/// A text as an address holds it.
+/// A text, percent-encoded as in a URL.
 fn percent(text: &str) -> String {
     utf8_percent_encode(text, NOT_IN_ADDRESSES).to_string()
 }
@@ -256,7 +257,7 @@ fn base64(text: &str, for_urls: bool) -> String {
     if for_urls { URL_SAFE_NO_PAD.encode(text) } else { STANDARD_NO_PAD.encode(text) }
 }
 
-/// Calls `with` for every text of a run that anybody may see, but for the session's name.
+/// Calls `with` for every text of a run that may be shown, except the session's name.
 fn each_text(run: &mut AgentRun, with: &mut dyn FnMut(&mut String)) {
     for text in [&mut run.task, &mut run.final_message] {
         with(text);

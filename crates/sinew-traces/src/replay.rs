@@ -1,7 +1,7 @@
 //! The replay script: a recorded run as a shell script that a person may read and run.
 //!
-//! Whatever was recorded is data. Every value is quoted or checked to be a number or a name; what
-//! cannot be written safely becomes a comment that says why. sinew itself never runs a script.
+//! Everything recorded is data. Every value is quoted or checked to be a number or a name; a step
+//! that cannot be written safely becomes a comment that says why. sinew itself never runs a script.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ use crate::redact::CleanRun;
 use crate::risk::ReplayRisk;
 use crate::run::{CUT, RunStep, StepAction};
 
-/// Where a script says what it came from.
+/// The header of a script: what it came from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScriptHeader<'h> {
     pub(crate) agent: &'h str,
@@ -357,7 +357,7 @@ fn embedded(number: usize, action: &StepAction, dangerous: &dyn Fn(&str) -> bool
     StepScript::Lines(lines, StepNeeds::Embedded)
 }
 
-/// A mark that is no line of the script.
+/// A here-document delimiter that does not occur in the script.
 fn delimiter(script: &str) -> String {
     let mark = |round: u32| {
         format!("SINEW_{}", &content_hash(format!("{round}{script}").as_bytes())[..16])
@@ -385,7 +385,7 @@ pub(crate) fn number(action: &StepAction, field: &str) -> Option<String> {
 fn number_of(action: &StepAction, field: &str) -> Option<String> {
     let number = action.number(field)?;
     let whole = number.round();
-    // A screen is not larger; what is, is no coordinate.
+    // No screen is larger, so a larger number is not a coordinate.
     (whole.abs() <= 1_000_000_000.0).then(|| format!("{whole:.0}"))
 }
 

@@ -1,15 +1,15 @@
-//! Steps that reached personal data without anybody's consent.
+//! Steps that reached personal data without a person's consent.
 
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::STEPS;
 use crate::run::RunStep;
 
-/// What is wrong with doing a run again as it was done.
+/// Why a run should not be repeated as it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayRisk {
-    /// Personal data was reached and nobody was asked.
+    /// Personal data was reached without asking the user.
     HumanAuthMissing,
 }
 
@@ -33,7 +33,7 @@ impl ReplayRisk {
     }
 }
 
-/// Places of personal data that a program has no business in unasked.
+/// Paths of personal data that no program should read without asking.
 const PERSONAL: &[&str] = &[
     "/.ssh/",
     "/.aws/",
@@ -56,9 +56,9 @@ const PERSONAL: &[&str] = &[
 
 /// The risk of doing these steps again, if there is one.
 pub(crate) fn replay_risk(steps: &[RunStep]) -> Option<ReplayRisk> {
-    let asked = steps.iter().take(STEPS).any(|step| step.action.kind == "request_human_auth");
+    let has_consent = steps.iter().take(STEPS).any(|step| step.action.kind == "request_human_auth");
     let reached = steps.iter().any(|step| step.probed || reads_personal(step));
-    (reached && !asked).then_some(ReplayRisk::HumanAuthMissing)
+    (reached && !has_consent).then_some(ReplayRisk::HumanAuthMissing)
 }
 
 fn reads_personal(step: &RunStep) -> bool {

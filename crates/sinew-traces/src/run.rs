@@ -1,12 +1,12 @@
-//! A run: one task that somebody asked for, and the steps that were taken for it.
+//! A run: one task that a user asked for, and the steps that were taken for it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Bytes of one field that are looked at: more is a file that was printed, not something said.
+/// Bytes of one field that are inspected: a longer one is a printed file, not a message.
 pub(crate) const MAX_FIELD: usize = 256 * 1024;
 
-/// Bytes of a result that are kept once it was looked at: a draft shows 180 characters of it.
+/// Bytes of a result that are kept after inspection: a draft shows 180 characters of it.
 const KEPT_RESULT: usize = 2 * 1024;
 
 /// Bytes of a thought that are kept: a draft shows 160 characters of it.
@@ -15,7 +15,7 @@ const KEPT_THOUGHT: usize = 1024;
 /// Bytes of a task or a closing message that are kept.
 const KEPT_MESSAGE: usize = 8 * 1024;
 
-/// What stands where a longer text was cut.
+/// Marks where a longer text was cut.
 pub(crate) const CUT: &str = "[cut]";
 
 /// One task, and what was done for it.
@@ -41,7 +41,7 @@ pub struct AgentRun {
     /// Steps beyond the limit, which are not here.
     #[serde(default)]
     pub left_out: usize,
-    /// The last words of the agent.
+    /// The agent's last message.
     pub final_message: String,
     /// How it ended, as far as the transcript says.
     pub ending: RunEnding,
@@ -51,7 +51,7 @@ pub struct AgentRun {
     /// What the user said next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_message: Option<String>,
-    /// Whether something was taken out of a part of it before the whole could be looked at.
+    /// Whether a part of it was redacted before the whole could be inspected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub held_back: bool,
 }
@@ -67,7 +67,7 @@ pub enum RunEnding {
     Normal,
     /// The agent's program recorded that the task is complete.
     Completed,
-    /// Somebody or something stopped it.
+    /// It was stopped before its end.
     Aborted,
     /// The transcript says that it succeeded.
     Succeeded,
@@ -95,18 +95,18 @@ pub struct RunStep {
     /// Whether it failed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// Whether its result speaks of a capability that was probed.
+    /// Whether its result mentions a capability that was probed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub probed: bool,
     /// Whether it typed into a field for secrets.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub secret_field: bool,
-    /// Seen in so many of the runs that a draft stands for, where not in all.
+    /// In how many of a draft's runs it occurs, where not in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_in: Option<(usize, usize)>,
 }
 
-/// An action with the fields that anything here uses.
+/// An action with the fields that this crate uses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct StepAction {
     /// Its type: `exec`, `tap`, `mcp.<server>.<tool>`.
@@ -135,13 +135,13 @@ pub struct StepTarget {
     /// Whether it can be tapped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clickable: Option<bool>,
-    /// Whether it was taken from what the result says of it; the hashes do not count it then.
+    /// Whether it was inferred from the result; the hashes ignore it then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
 }
 
 impl StepTarget {
-    /// Whether nothing is known of it.
+    /// Whether it has no details.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -170,7 +170,7 @@ const FIELDS: &[&str] = &[
     "outcome",
 ];
 
-/// How the kind of the tool ends by which an agent tells sinew how it went.
+/// Suffix of the tool's kind by which an agent reports to sinew how a run went.
 const REPORT: &str = ".report_outcome";
 
 impl StepAction {
@@ -219,7 +219,7 @@ impl StepAction {
         self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// How it went, where this is no work but the agent's own word about it.
+    /// How the run went, where this action is the agent's own report and not work.
     pub(crate) fn reported(&self) -> Option<bool> {
         match self.text("outcome") {
             "success" if self.kind.ends_with(REPORT) => Some(true),
@@ -247,7 +247,7 @@ const SECRET_FIELDS: &[&str] =
 const SECRET_WORDS: &[&str] = &["pin", "card"];
 
 impl RunStep {
-    /// Takes a result in: what is needed of it is looked at, and its start is kept.
+    /// Sets the result: up to [`MAX_FIELD`] bytes of it are inspected, and its start is kept.
     pub(crate) fn set_result(&mut self, mut text: String, failed: Option<bool>) {
         clip(&mut text, MAX_FIELD);
         self.failed = failed.unwrap_or(false) || is_refusal(&text);
@@ -320,8 +320,8 @@ pub(crate) fn clip(text: &mut String, most: usize) {
     }
 }
 
-/// Keeps the start of a text and drops the word that the cut fell into: half a secret looks like
-/// none.
+/// Keeps the start of a text and drops the word that the cut fell into: half a secret would not be
+/// recognised as one.
 pub(crate) fn keep_start(text: &mut String, most: usize) {
     if text.len() <= most {
         return;

@@ -1,4 +1,4 @@
-//! From what happened in a session to runs: one task each.
+//! Splits the events of a session into runs: one task each.
 //!
 //! A run starts at a user message that is followed by work. Thanks and corrections belong to the run
 //! before them. A run is handed on as soon as the next one starts, so that a long session needs no
@@ -9,10 +9,10 @@ use std::collections::HashMap;
 use crate::run::{self, AgentRun, RunEnding, RunStep, StepAction, StepTarget};
 use crate::{program, user_reaction};
 
-/// Steps of one run; more are counted.
+/// Steps kept of one run; further ones are only counted.
 const MAX_STEPS: usize = 5_000;
 
-/// Bytes that the steps of one run may hold; later ones keep only what they are.
+/// Bytes that the steps of one run may hold; later steps lose fields, thought and result.
 const MAX_RUN_BYTES: usize = 24 * 1024 * 1024;
 
 /// Calls that wait for their result: more are never open in a session that is whole.
@@ -94,7 +94,7 @@ impl RunSegmenter {
         if self.current.is_some() && self.next.is_none() {
             self.next = Some(text.clone());
         }
-        // Two messages in a row are one request, and the first says what it is; but thanks are none.
+        // Two messages in a row are one request, named by the first; but thanks are not a request.
         let is_reaction = |said: &WaitingMessage| {
             user_reaction::reaction(&said.text) != user_reaction::UserReaction::None
         };
@@ -189,7 +189,7 @@ impl RunSegmenter {
         }
     }
 
-    /// The transcript says how it ended.
+    /// Sets how the run ended according to the transcript.
     pub(crate) fn set_ending(&mut self, ending: RunEnding) {
         if self.next.is_some() {
             return;
@@ -212,13 +212,13 @@ impl RunSegmenter {
     fn open_run(&mut self, at: &str) {
         let Some(said) = self.waiting.take() else {
             if self.current.is_none() {
-                // Work that nobody asked for: there is nothing to name it by.
+                // Work without a request before it: there is no task to name it by.
                 self.start(String::new(), at);
             }
             return;
         };
         if self.current.is_some() && user_reaction::is_about_last_run(&said.text) {
-            // The work goes on, so what was said of it is no verdict yet.
+            // The work goes on, so the message about it is not a verdict yet.
             self.next = None;
             if said.held_back {
                 self.hold_back();

@@ -5,7 +5,7 @@ use sinew_settings::config::{
     DraftFrontMatter, DuplicateDrafts, OpenPocketMode, PublishMode, TypedTextMode,
 };
 
-/// What becomes of a run that ended well as far as can be seen, and of which nobody spoke.
+/// What becomes of a run that seems to have ended well, but that the user did not confirm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum WeakRunPolicy {
     /// A draft with low confidence.
@@ -24,7 +24,7 @@ pub struct TraceSettings {
     pub enabled: bool,
     /// `traces.publish`.
     pub publish: PublishMode,
-    /// What becomes of runs of which nobody said that they worked.
+    /// What becomes of runs that the user did not confirm.
     pub weak: WeakRunPolicy,
     /// `traces.referenceExact`: OpenPocket's sections, and no more than them.
     pub reference_exact: bool,
@@ -57,7 +57,7 @@ impl TraceSettings {
     pub fn of(config: &Config) -> Self {
         let traces = &config.traces;
         let exact = traces.reference_exact;
-        // What was chosen counts; what was not follows OpenPocket, or does not.
+        // A configured value counts; a missing one follows OpenPocket where `reference_exact` is set.
         Self {
             enabled: traces.enabled,
             publish: traces.publish.unwrap_or(match exact {
@@ -84,7 +84,8 @@ impl TraceSettings {
         }
     }
 
-    /// For runs that nobody has handed over: what is done once and not spoken of is no skill yet.
+    /// For runs that the user did not hand over: one that happened once, without confirmation, is not
+    /// enough for a skill.
     #[must_use]
     pub fn for_unrequested_runs(self) -> Self {
         match self.weak {

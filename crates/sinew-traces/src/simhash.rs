@@ -1,4 +1,4 @@
-//! SimHash: runs that go nearly the same way have nearly the same hash.
+//! SimHash: runs with nearly the same steps have nearly the same hash.
 
 use sha2::{Digest as _, Sha256};
 
@@ -8,7 +8,7 @@ use crate::run::{RunStep, StepAction, StepTarget};
 /// Steps that say nothing about what was done.
 const IDLE: &[&str] = &["wait", "finish", "runtime_info", "todo_write"];
 
-/// Two hashes that differ in more bits are of different runs.
+/// Hashes that differ in more bits belong to different runs.
 pub(crate) const NEAR_BITS: u32 = 16;
 
 /// The share of the longer token list that two runs must have in common, in order.
@@ -47,7 +47,7 @@ fn shape(action: &StepAction, target: &StepTarget) -> String {
     }
 }
 
-/// The word behind the program, and the flags, without what they are set to.
+/// The word after the program's name, and the flags without their values.
 fn command_shape(command: &str) -> String {
     let name = program(command);
     let words = words(command);
@@ -97,7 +97,7 @@ pub fn simhash(tokens: &[String]) -> u64 {
     sums.iter().fold(0, |hash, sum| hash << 1 | u64::from(*sum > 0))
 }
 
-/// How a SimHash is written.
+/// A SimHash as hexadecimal text.
 pub fn format_simhash(hash: u64) -> String {
     format!("{hash:016x}")
 }
@@ -107,14 +107,14 @@ pub fn are_near(a: &[String], b: &[String]) -> bool {
     (simhash(a) ^ simhash(b)).count_ones() <= NEAR_BITS && is_confirmed(a, b)
 }
 
-/// Whether enough of the longer list stands in both, in order.
+/// Whether enough of the longer list occurs in both, in order.
 pub(crate) fn is_confirmed(a: &[String], b: &[String]) -> bool {
     let (a, b) = (&a[..a.len().min(COMPARED)], &b[..b.len().min(COMPARED)]);
     let longer = a.len().max(b.len());
     longer == 0 || common_subsequence(a, b).len() as f64 >= COMMON_SHARE * longer as f64
 }
 
-/// A longest common subsequence, as pairs of places.
+/// A longest common subsequence, as pairs of indices.
 pub(crate) fn common_subsequence<T: PartialEq>(a: &[T], b: &[T]) -> Vec<(usize, usize)> {
     let width = b.len() + 1;
     let mut lengths = vec![0u32; (a.len() + 1) * width];

@@ -1,4 +1,4 @@
-//! What a result says of the element that was tapped: session files keep no tree of the screen.
+//! The element that was tapped, inferred from the result: session files keep no screen tree.
 
 use std::sync::LazyLock;
 

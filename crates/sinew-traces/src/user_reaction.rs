@@ -1,8 +1,8 @@
-//! What a user says after a run: thanks, a complaint, or a word for the next time.
+//! What a user says after a run: thanks, a complaint, or an instruction for the next time.
 
 use crate::corrections::is_correction;
 
-/// What a message says of the work before it.
+/// What a message says about the work before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UserReaction {
     /// It did not work.
@@ -15,7 +15,7 @@ pub(crate) enum UserReaction {
     None,
 }
 
-/// Words of complaint, by language: each is looked for as whole words in lower case.
+/// Words of complaint, by language: each is matched as whole words in lower case.
 const COMPLAINTS: &[&str] = &[
     // English
     "did not work",
@@ -125,10 +125,10 @@ const CONFIRMATIONS: &[&str] = &[
     "完璧",
 ];
 
-/// A reaction is short; a long message is about something of its own.
+/// A reaction is short; a longer message is about something else.
 const MAX_REACTION: usize = 400;
 
-/// What a message says of the work before it.
+/// What a message says about the work before it.
 pub(crate) fn reaction(message: &str) -> UserReaction {
     if message.len() > MAX_REACTION {
         return UserReaction::None;
@@ -143,7 +143,7 @@ pub(crate) fn reaction(message: &str) -> UserReaction {
     if is_correction(message) { UserReaction::Correction } else { UserReaction::None }
 }
 
-/// Whether the work that follows a message goes on with the task before it.
+/// Whether the work that follows a message continues the task before it.
 pub(crate) fn is_about_last_run(message: &str) -> bool {
     matches!(reaction(message), UserReaction::Complaint | UserReaction::Correction)
 }
@@ -151,7 +151,7 @@ pub(crate) fn is_about_last_run(message: &str) -> bool {
 fn has_one(lower: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| {
         lower.match_indices(phrase).any(|(at, found)| {
-            // Scripts without blanks have no word ends to look for.
+            // Scripts without spaces have no word boundaries to check.
             let is_letter = |c: char| c.is_alphanumeric() && c.is_ascii();
             let before = lower[..at].chars().next_back().is_some_and(is_letter);
             let after = lower[at + found.len()..].chars().next().is_some_and(is_letter);

@@ -8,7 +8,7 @@ use super::{RecordReader, of_server, take_content, take_text, text};
 use crate::run::{RunEnding, StepAction};
 use crate::segment::{RunSegmenter, TranscriptResult, TranscriptStep};
 
-/// Delegates of one session that are followed; further ones share a place.
+/// Delegates of one session that are followed separately; further ones share one segment.
 const MAX_DELEGATES: usize = 32;
 
 /// Records that say nothing about the work.
@@ -24,13 +24,13 @@ const QUIET: &[&str] = &[
     "last-prompt",
 ];
 
-/// What the program writes in the user's name.
+/// Prefixes of messages that the program writes in the user's name.
 const MARKUP: &[&str] = &["<command-", "<local-command-", "<bash-"];
 
-/// What stands in place of a message when the user stopped the agent.
+/// Written instead of a message when the user stopped the agent.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
-/// Tools and what they are here.
+/// Tools, with the kind of action of each.
 const TOOLS: &[(&str, &str)] = &[
     ("Bash", "exec"),
     ("Read", "read"),
@@ -58,7 +58,7 @@ pub(super) struct ClaudeCodeReader {
 
 struct ClaudeConversation {
     segments: RunSegmenter,
-    /// The words before the next call, and the message they stand in.
+    /// The text before the next call, and the message that contains it.
     thought: String,
     message: String,
 }

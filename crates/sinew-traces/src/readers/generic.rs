@@ -1,7 +1,7 @@
 //! sinew's own step traces: JSON lines, or one object.
 //!
-//! A trace of somebody names its task. One that hooks write down while an agent works does not know it:
-//! it has what the user said (`user`) and ends of turns that nobody has judged (`end` without `ok`).
+//! A trace that another program exports names its task. One that hooks write while an agent works does
+//! not: it has the user's messages (`user`) and ends of turns without a verdict (`end` without `ok`).
 
 use std::fmt;
 use std::io;
@@ -152,7 +152,7 @@ pub(super) fn read_object(
         counts,
     };
     let mut json = serde_json::Deserializer::from_reader(from);
-    // What stands before a place that is no JSON still counts; without an end it makes no draft.
+    // Everything before the invalid JSON still counts; without an end it makes no draft.
     if serde::Deserializer::deserialize_map(&mut json, &mut object).is_err() {
         object.counts.malformed += 1;
         object.end = Value::Null;

@@ -33,7 +33,7 @@ pub(super) fn read(
     Ok(())
 }
 
-/// Where on the page we are.
+/// The section of the page that is being read.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum MarkdownPosition {
     #[default]
@@ -50,7 +50,7 @@ enum MarkdownPosition {
 struct MarkdownReader {
     segments: RunSegmenter,
     place: MarkdownPosition,
-    /// What the lines of the present place or fence gather.
+    /// The lines of the current section or fence so far.
     gathered: String,
     step: MarkdownStep,
     /// The part of a step that the next fence belongs to, and the fence that is open.
@@ -138,7 +138,7 @@ impl MarkdownReader {
     }
 
     fn gather(&mut self, line: &str) {
-        // A longer text is not shown anywhere.
+        // Longer text is not used anywhere.
         if self.gathered.len() + line.len() < crate::run::MAX_FIELD {
             self.gathered.push_str(line);
             self.gathered.push('\n');
@@ -150,7 +150,7 @@ impl MarkdownReader {
         self.place = place;
     }
 
-    /// Hands on what the present place has gathered.
+    /// Ends the current section and passes its text on.
     fn leave(&mut self) {
         let gathered = std::mem::take(&mut self.gathered);
         match self.place {

@@ -1,7 +1,7 @@
 //! Transcripts, as the agents write them: one reader per format, recognised by content.
 //!
-//! Formats of other programs change. A record of an unknown type is counted and passed over, a
-//! missing field is an empty one, and no line that a transcript can hold stops a reader.
+//! Formats of other programs change. A record of an unknown type is counted and skipped, a missing
+//! field is empty, and no line in a transcript stops a reader.
 
 mod claude_code;
 mod codex;
@@ -19,10 +19,10 @@ use crate::lines::{self, LineCounts, LineRead};
 use crate::run::{AgentRun, StepAction};
 use crate::segment::{RunSegmenter, TraceSession};
 
-/// A larger transcript is not read: nobody works through so much in one session.
+/// A larger transcript is not read: no real session is that long.
 pub const MAX_FILE: u64 = 64 * 1024 * 1024;
 
-/// Lines that are looked at to recognise a format.
+/// Lines that are read to recognise a format.
 const LOOKED_AT: usize = 50;
 
 /// Whose transcript it is.
@@ -71,11 +71,11 @@ impl<T: BufRead + Seek> TranscriptSource for T {}
 /// What a transcript is read with.
 #[derive(Clone, Copy)]
 pub struct TranscriptOptions<'r> {
-    /// Whose it is; it is found out where absent.
+    /// Whose it is; recognised by content where absent.
     pub agent: Option<TraceAgent>,
-    /// A name for its session, where it says none.
+    /// A name for its session, where the transcript has none.
     pub name: &'r str,
-    /// Told how many bytes are read.
+    /// Called with the number of bytes read.
     pub progress: &'r dyn Fn(u64),
 }
 
@@ -87,8 +87,8 @@ pub enum TraceReadError {
         "no known transcript format; expected one of claude-code, codex, openclaw, openpocket or a generic trace"
     )]
     Unknown,
-    /// It is larger than any session.
-    #[error("it has more than {} MiB, the limit of a transcript", MAX_FILE / 1024 / 1024)]
+    /// It is larger than [`MAX_FILE`].
+    #[error("it is larger than {} MiB, the limit for a transcript", MAX_FILE / 1024 / 1024)]
     TooLarge,
     /// The system refused.
     #[error(transparent)]
@@ -106,7 +106,7 @@ enum TranscriptFormat {
 }
 
 impl TranscriptFormat {
-    /// Whether the agent that somebody named may have written it; without a name, anybody may.
+    /// Whether the agent that the caller named may have written it; without a name, any format fits.
     fn fits(self, wanted: Option<TraceAgent>) -> bool {
         match (wanted, self) {
             (None, _)
@@ -131,7 +131,7 @@ enum LineFormat {
     Generic,
 }
 
-/// Reads a transcript; `sink` gets each run as soon as it is whole. What was met comes back.
+/// Reads a transcript; `sink` gets each run as soon as it is complete. Returns the agent and counts.
 pub fn read(
     from: &mut dyn TranscriptSource,
     reading: &TranscriptOptions<'_>,
@@ -164,7 +164,7 @@ pub fn read(
 
 /// A reader of records: what it makes of them is in its segments.
 trait RecordReader {
-    /// Takes one record in; whether its type is known.
+    /// Reads one record; returns whether its type is known.
     fn record(&mut self, record: Value) -> bool;
     /// The session, and those of its delegates.
     fn segments(&mut self) -> Vec<&mut RunSegmenter>;
@@ -235,7 +235,7 @@ fn each_record(
     }
 }
 
-/// A tool of a server; of what it was given, only an agent's report says something here.
+/// A tool of an MCP server; its input only matters where it is the agent's report.
 fn of_server(server: &str, tool: &str, input: &Value) -> StepAction {
     let action = StepAction::new(format!("mcp.{server}.{tool}"));
     match tool {
@@ -244,7 +244,7 @@ fn of_server(server: &str, tool: &str, input: &Value) -> StepAction {
     }
 }
 
-/// Gemini's tools, by the names that Claude Code has for the same.
+/// Gemini's tools, with Claude Code's name for each.
 const GEMINI: &[(&str, &str)] = &[
     ("run_shell_command", "Bash"),
     ("read_file", "Read"),
@@ -258,7 +258,7 @@ const GEMINI: &[(&str, &str)] = &[
     ("write_todos", "TodoWrite"),
 ];
 
-/// What a call of an agent's tool is here.
+/// The action for a call of an agent's tool.
 pub(super) fn action_of(agent: &str, tool: &str, input: Value) -> StepAction {
     if agent == "codex" {
         return codex::action(tool, &input);
@@ -302,7 +302,7 @@ fn recognise(
             }
         }
     }
-    // A trace in one object may be laid out over many lines; a known agent may write what is new.
+    // A trace in one object may span many lines; a named agent may use a format that is new.
     match wanted {
         Some(TraceAgent::ClaudeCode) => Ok(TranscriptFormat::Lines(LineFormat::ClaudeCode)),
         Some(TraceAgent::Codex) => Ok(TranscriptFormat::Lines(LineFormat::Codex)),
@@ -347,7 +347,7 @@ fn format_of(record: &Value) -> Option<TranscriptFormat> {
     }
 }
 
-/// All of a source, for formats that are no lines; it is never larger than [`MAX_FILE`].
+/// The whole source, for formats that are not line-based; it is never larger than [`MAX_FILE`].
 fn whole(from: &mut dyn TranscriptSource) -> io::Result<String> {
     let mut bytes = Vec::new();
     from.take(MAX_FILE).read_to_end(&mut bytes)?;

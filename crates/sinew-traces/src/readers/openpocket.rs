@@ -73,7 +73,7 @@ impl RecordReader for PocketEventReader {
     }
 }
 
-/// What a word says about the end of a session.
+/// The ending that a status word stands for.
 pub(super) fn ending_from_word(word: &str) -> RunEnding {
     match word.to_ascii_lowercase().as_str() {
         "success" | "succeeded" | "completed" | "ok" | "done" => RunEnding::Succeeded,
@@ -113,8 +113,8 @@ impl PocketStep<'_> {
     }
 }
 
-/// The step of an `openpocket_step` entry; its number comes back, so that the trace that repeats it
-/// is told apart.
+/// Adds the step of an `openpocket_step` entry and returns its number, so that the trace entry that
+/// repeats it can be recognised.
 pub(super) fn entry(data: &mut Value, at: &str, to: &mut RunSegmenter) -> Option<i64> {
     let content = take_text(data, "content");
     let details = data.get("details").unwrap_or(&Value::Null);

@@ -44,14 +44,14 @@ struct SessionTreeLink<'l> {
     custom_type: Option<std::borrow::Cow<'l, str>>,
 }
 
-/// The entries of the branch that the last entry stands on, by the hashes of their ids.
+/// The entries of the branch that ends with the last entry, by the hashes of their ids.
 struct SessionTreeBranch {
     active: HashSet<u64>,
     /// Steps that are written in full, so that what repeats them does not count.
     is_pocket: bool,
 }
 
-/// Reads a tree in two passes: the branch, then what stands on it.
+/// Reads a tree in two passes: the branch, then its entries.
 pub(super) fn read(
     from: &mut dyn TranscriptSource,
     reading: &TranscriptOptions<'_>,
@@ -123,7 +123,7 @@ struct SessionTreeReader {
 }
 
 impl SessionTreeReader {
-    /// Takes an entry of the active branch in; whether its type is known.
+    /// Reads an entry of the active branch; returns whether its type is known.
     fn entry(&mut self, mut entry: Value) -> bool {
         let at = text(&entry, "timestamp").to_owned();
         match text(&entry, "type") {

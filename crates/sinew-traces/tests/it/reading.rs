@@ -215,7 +215,7 @@ fn a_run_keeps_five_thousand_steps_and_counts_the_rest() {
     assert_eq!(counts.steps_left_out, 3);
 }
 
-/// The first lines may look like somebody else's; who is named counts.
+/// The first lines may look like another agent's; the agent that the caller names counts.
 #[test]
 fn a_named_agent_is_believed() {
     let text = format!(
