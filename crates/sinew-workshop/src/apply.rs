@@ -1,7 +1,7 @@
-//! A proposal is written: compared with what it was made for, scanned again, and put in place.
+//! Applying a proposal: it is compared with its target, scanned again, and written.
 //!
-//! The intent is stored before the first byte is written and taken out together with the record of
-//! what was done, so that after a crash the file is old or new and the record agrees with it.
+//! The intent is stored before the first byte is written and removed together with the record of the
+//! write, so that after a crash the file is old or new and the record agrees with it.
 
 use sinew_settings::Actor;
 use sinew_settings::config::{ApprovalPolicy, GateMode, StaleCheck};
@@ -22,14 +22,14 @@ use crate::status::ProposalTransition;
 use crate::suggest::ProposalUpdate;
 use crate::workshop::Workshop;
 
-/// What whoever applies a proposal has seen and agrees to.
+/// What the person who applies a proposal has seen and agrees to.
 #[derive(Debug, Clone, Default)]
 pub struct ApplyConsent {
     /// SHA-256 of the result that was shown; anything else is not written.
     pub result_sha256: Option<String>,
-    /// The messages that other skills would lose were shown, and that is fine.
+    /// The messages that other skills would lose were shown and accepted.
     pub accept_stolen: bool,
-    /// The nearest skill is another one, now and later.
+    /// The nearest skill is not a duplicate, now and later.
     pub not_a_duplicate: bool,
 }
 
@@ -38,7 +38,7 @@ impl Workshop<'_> {
     pub fn apply(&self, id: &str, by: &Actor, consent: &ApplyConsent) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
         let mut proposal = self.raw_records().proposal(id)?;
-        // Asked for its own sake: what cannot be applied says so before anything else is looked at.
+        // Checked first, so that a proposal that cannot be applied fails before anything else is read.
         proposal.status.clone().after(ProposalTransition::Apply)?;
         self.check_policy(&proposal, by)?;
         if let ProposalChange::Retire { of } = &proposal.change {
@@ -217,9 +217,9 @@ impl Workshop<'_> {
         let mut wanted: Vec<(String, Option<String>)> =
             prepared.files.iter().map(|(path, text)| (path.clone(), Some(text.clone()))).collect();
         wanted.extend(self.superseded(&proposal)?);
-        // The skill's own file comes last: until it is there, nothing of the rest is seen.
+        // The skill's own file comes last: until it exists, no other file is used.
         wanted.push((prepared.target.path.clone(), Some(prepared.result.clone())));
-        // Whoever edits by hand holds no lock: what was judged is looked at once more.
+        // An editor holds no lock: the file that was judged is checked once more.
         let now = files::read(self.workspace(), &prepared.target.path)?.map(|found| found.sha256);
         if now != prepared.target.sha256 {
             return Err(WorkshopError::Changed);
@@ -243,8 +243,8 @@ impl Workshop<'_> {
         })
     }
 
-    /// What becomes of the files that a draft takes the place of: they move to the archive, with a
-    /// record that says why.
+    /// What becomes of the files that a draft replaces: they move to the archive, with a record that
+    /// says why.
     fn superseded(&self, proposal: &Proposal) -> Result<Vec<(String, Option<String>)>> {
         let Some(made) = proposal.change.generated() else { return Ok(Vec::new()) };
         let mut wanted = Vec::new();
@@ -274,8 +274,8 @@ impl Workshop<'_> {
         wanted: &[(String, Option<String>)],
         by: &Actor,
     ) -> Result<Vec<WorkshopEvent>> {
-        let book = self.raw_records();
-        let mut entry = book.change()?;
+        let records = self.raw_records();
+        let mut entry = records.change()?;
         let mut written = Vec::with_capacity(wanted.len());
         for (path, content) in wanted {
             files::check_contained(self.workspace(), path)?;
@@ -315,7 +315,7 @@ impl Workshop<'_> {
                 return Err(error);
             }
         }
-        let events = self.finish(book.change()?, &intent)?;
+        let events = self.finish(records.change()?, &intent)?;
         self.parts.surroundings.refresh();
         Ok(events)
     }
@@ -340,12 +340,12 @@ impl Workshop<'_> {
 
     /// Puts the first `count` files back, and forgets the intent.
     fn roll_back(&self, intent: &WriteIntent, count: usize) -> Result<()> {
-        let book = self.raw_records();
+        let records = self.raw_records();
         for written in intent.version.files.iter().take(count) {
             let now = files::read(self.workspace(), &written.path)?.map(|found| found.sha256);
             if now == written.after && now != written.before {
                 let before =
-                    written.before.as_deref().map(|hash| book.content(hash)).transpose()?;
+                    written.before.as_deref().map(|hash| records.content(hash)).transpose()?;
                 files::write(self.workspace(), &written.path, before.as_deref())?;
             }
         }
@@ -355,7 +355,7 @@ impl Workshop<'_> {
                 files::remove_empty_folders(self.workspace(), &written.path);
             }
         }
-        let mut entry = book.change()?;
+        let mut entry = records.change()?;
         entry.state.intent = None;
         entry.save()?;
         Ok(())
@@ -363,8 +363,8 @@ impl Workshop<'_> {
 
     /// Finishes or undoes a write that was cut short. Called with the lock held.
     pub(crate) fn recover(&self) -> Result<()> {
-        let book = self.raw_records();
-        let mut entry = book.change()?;
+        let records = self.raw_records();
+        let mut entry = records.change()?;
         let Some(intent) = entry.state.intent.take() else { return Ok(()) };
         let Some(last) = intent.version.files.last() else { return Ok(()) };
         let now = files::read(self.workspace(), &last.path)?.map(|found| found.sha256);
@@ -450,7 +450,7 @@ fn stale_reason(proposal: &Proposal, now: &ProposalTarget, check: StaleCheck) ->
             Some(WorkshopError::OldTextNotFound.to_string())
         }
         ProposalChange::Replace { .. } if now.occurrences > made.occurrences => {
-            Some(format!("oldText stands {} times in {path} now", now.occurrences))
+            Some(format!("oldText occurs {} times in {path} now", now.occurrences))
         }
         ProposalChange::Replace { .. } => strict(),
         _ if made.existed && made.owner != now.owner => Some(format!("{path} was changed by hand")),

@@ -1,4 +1,4 @@
-//! Everything that can stop the workshop. Where Skill Workshop has words for it, these are they.
+//! Everything that can stop the workshop, in Skill Workshop's own words where it has them.
 
 use std::io;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ pub enum WorkshopError {
     /// The description is empty.
     #[error("description required")]
     EmptyDescription,
-    /// A field holds a character that no text needs.
+    /// A field holds a control character.
     #[error("{field} holds the control character U+{code:04X}")]
     ControlCharacter {
         /// The field.
@@ -66,8 +66,8 @@ pub enum WorkshopError {
     /// The skill to change is not there.
     #[error("skill does not exist: {0}")]
     NoSuchSkill(String),
-    /// Something else has the place already.
-    #[error("{0} is there already")]
+    /// The target exists already.
+    #[error("{0} already exists")]
     Exists(String),
     /// The text to replace is not there.
     #[error("oldText not found")]
@@ -105,7 +105,7 @@ pub enum WorkshopError {
     /// The owner of the target forbids it.
     #[error("{owner} skill cannot be edited: {name}")]
     NotOurs {
-        /// Whose it is.
+        /// Who owns it.
         owner: &'static str,
         /// The skill.
         name: String,
@@ -121,7 +121,7 @@ pub enum WorkshopError {
         /// Cosine of the bodies.
         likeness: f64,
     },
-    /// The new description takes queries from other skills, and nobody acknowledged that.
+    /// The new description takes queries from other skills, and the user has not accepted that.
     #[error("takes {} queries from other skills: {}", .0.len(), .0.join("; "))]
     Steals(Vec<String>),
     /// A rule of the configuration forbids it.
@@ -168,7 +168,7 @@ pub enum WorkshopError {
         diff: String,
     },
     /// An OpenClaw store that cannot be read.
-    #[error("{path} is no workshop store: {detail}")]
+    #[error("{path} is not a workshop store: {detail}")]
     BadStore {
         /// The file.
         path: PathBuf,
@@ -183,21 +183,21 @@ pub enum WorkshopError {
         /// What is wrong with it.
         detail: String,
     },
-    /// Somebody on another machine changed the same records.
+    /// A process on another machine changed the same records.
     #[error("the workshop's records changed meanwhile; nothing was done")]
     Busy,
     /// The store.
     #[error(transparent)]
     Store(#[from] sinew_store::StoreError),
     /// The system has no randomness for ids.
-    #[error("the system gives no random numbers: {0}")]
+    #[error("the system provides no random numbers: {0}")]
     NoRandomness(String),
     /// The file system.
     #[error("{path}: {error}")]
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         error: io::Error,
     },
 }
@@ -213,7 +213,7 @@ impl WorkshopError {
 pub type Result<T> = std::result::Result<T, WorkshopError>;
 
 impl WorkshopError {
-    /// Whether it is the store or the machine that is in the way, and not what was proposed.
+    /// Whether the store or the machine caused it, and not the proposal.
     pub(crate) fn is_of_machine(&self) -> bool {
         matches!(
             self,

@@ -26,11 +26,11 @@ pub enum WorkshopEventKind {
     Redone,
     /// What was learned has proved itself, or a person made a skill of a draft.
     Promoted,
-    /// What was learned went into the history.
+    /// What was learned was moved into the history.
     Retired,
     /// A support file was written.
     SupportFile,
-    /// A proposal left because there were too many.
+    /// A proposal was removed because there were too many.
     Pruned,
     /// Proposals came from OpenClaw's store.
     Imported,
@@ -42,15 +42,15 @@ pub enum WorkshopEventKind {
     ReviewerFoundNothing,
 }
 
-/// How loud a log line is.
+/// The level of a log line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventLevel {
-    /// For whoever looks for the reason of something.
+    /// For finding out why something happened.
     Debug,
     /// Worth knowing.
     Info,
-    /// Worth a look.
+    /// Needs attention.
     Warn,
 }
 
@@ -74,7 +74,7 @@ pub struct WorkshopEvent {
 }
 
 impl WorkshopEvent {
-    /// How loud its line is.
+    /// The level of its log line.
     pub fn level(&self) -> EventLevel {
         use WorkshopEventKind as K;
         match self.kind {

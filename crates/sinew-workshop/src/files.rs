@@ -12,7 +12,7 @@ use sinew_skill::content_hash;
 
 use crate::error::{Result, WorkshopError};
 
-/// A skill file larger than this is not the workshop's business.
+/// A larger skill file is not read by the workshop.
 const MAX_READ: u64 = 1024 * 1024;
 
 /// Files of a folder that is moved as a whole; what was learned has a handful.
@@ -25,12 +25,12 @@ pub(crate) struct WorkspaceFile {
     pub(crate) sha256: String,
 }
 
-/// Where the file of a skill lies.
+/// The path of a skill's file.
 pub(crate) fn skill_path(name: &str) -> String {
     format!("skills/{name}/SKILL.md")
 }
 
-/// Where notes about an installed skill lie.
+/// The path of the notes about an installed skill.
 pub fn overlay_path(name: &str) -> String {
     format!(".sinew/overlays/{name}/LEARNED.md")
 }
@@ -64,7 +64,7 @@ pub(crate) fn read(workspace: &Path, path: &str) -> Result<Option<WorkspaceFile>
 }
 
 /// Every file below a folder of the workspace, by its path below the workspace. Links are not
-/// followed and stop everything: what they lead to is nobody's to move.
+/// followed but are an error: what they lead to must not be moved.
 pub(crate) fn files_below(workspace: &Path, folder: &str) -> Result<Vec<String>> {
     let mut found = Vec::new();
     let mut waiting = vec![folder.to_owned()];
@@ -101,7 +101,7 @@ pub(crate) fn check_contained(workspace: &Path, path: &str) -> Result<PathBuf> {
     let full = workspace.join(path);
     let real = match fs::canonicalize(workspace) {
         Ok(real) => real,
-        // A workspace that is not there yet is made by the write, and holds no links.
+        // A workspace that does not exist yet is created by the write, and holds no links.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(full),
         Err(error) => return Err(WorkshopError::Io { path: workspace.to_owned(), error }),
     };
@@ -109,7 +109,7 @@ pub(crate) fn check_contained(workspace: &Path, path: &str) -> Result<PathBuf> {
         match fs::canonicalize(folder) {
             Ok(folder) if folder.starts_with(&real) => break,
             Ok(_) => return Err(escapes()),
-            // It is made later; what lies above it decides. A link to nowhere is not made.
+            // It is created later; the folder above it decides. A dangling link is not written through.
             Err(_) if fs::symlink_metadata(folder).is_ok() => return Err(escapes()),
             Err(_) => {}
         }
@@ -152,14 +152,14 @@ pub(crate) fn remove_empty_folders(workspace: &Path, path: &str) {
     let mut folder = workspace.join(path);
     for _ in 0..parts.saturating_sub(2) {
         folder.pop();
-        // A folder that holds something is not removed, which is what is wanted.
+        // A folder that is not empty is not removed, which is intended.
         if fs::remove_dir(&folder).is_err() {
             return;
         }
     }
 }
 
-/// Removes what an interrupted atomic write left beside a path.
+/// Removes temporary files that an interrupted atomic write left beside a path.
 pub(crate) fn remove_litter(workspace: &Path, path: &str) {
     let full = workspace.join(path);
     let Some(entries) = full.parent().and_then(|folder| fs::read_dir(folder).ok()) else { return };

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// Versions older than this may go.
+/// Versions older than this may be removed.
 pub(crate) const KEPT_MS: u64 = 365 * 24 * 60 * 60 * 1000;
 
 /// The newest versions of a skill always stay.
@@ -26,7 +26,7 @@ pub enum VersionCause {
     Promote,
     /// What was learned did not prove itself.
     Retire,
-    /// What somebody had changed by hand was kept before it was overwritten.
+    /// A change made by hand was saved before it was overwritten.
     Save,
 }
 
@@ -50,7 +50,7 @@ pub struct WrittenFile {
 pub struct SkillVersion {
     /// A UUID.
     pub id: String,
-    /// Its place among all writes and proposals of the workspace.
+    /// Its sequence number among all writes and proposals of the workspace.
     pub number: u64,
     /// When, in milliseconds since 1970.
     pub at: u64,
@@ -76,7 +76,7 @@ pub(crate) fn undone_versions(versions: &[SkillVersion]) -> BTreeSet<String> {
     for version in versions.iter().rev() {
         if let Some(undoes) = &version.undoes {
             undone.insert(undoes.clone());
-            // An undo that is taken back leaves in force what it had taken back.
+            // Undoing an undo restores the version that it had undone.
             let first = versions.iter().find(|v| v.id == *undoes).and_then(|v| v.undoes.clone());
             if let Some(first) = first {
                 undone.remove(&first);
@@ -86,7 +86,7 @@ pub(crate) fn undone_versions(versions: &[SkillVersion]) -> BTreeSet<String> {
     undone
 }
 
-/// The version that a plain `undo` takes back: the newest write that stands.
+/// The version that a plain `undo` takes back: the newest write that is not undone.
 pub(crate) fn newest_standing(versions: &[SkillVersion]) -> Option<&SkillVersion> {
     let undone = undone_versions(versions);
     versions.iter().find(|version| {
@@ -103,7 +103,7 @@ pub(crate) fn contents_at(
     let later = versions.iter().take_while(|later| later.id != version);
     let mut contents = BTreeMap::new();
     for written in later.flat_map(|later| &later.files) {
-        // Newest first, so what an older one says comes last and holds.
+        // Newest first, so the oldest of the later versions comes last and wins.
         contents.insert(written.path.clone(), written.before.clone());
     }
     contents
@@ -121,7 +121,8 @@ pub(crate) fn last_written<'v>(
         .find(|written| written.path == path)
 }
 
-/// Versions that may go: old, and not among the newest of their skill. The list is newest first.
+/// Versions that may be removed: old, and not among the newest of their skill. The list is newest
+/// first.
 pub(crate) fn prunable_versions(versions: &[SkillVersion], now: u64) -> Vec<&SkillVersion> {
     let old = |version: &&SkillVersion| now.saturating_sub(version.at) > KEPT_MS;
     versions.iter().skip(KEPT_VERSIONS).filter(old).collect()

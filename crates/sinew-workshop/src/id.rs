@@ -1,4 +1,4 @@
-//! Names that nobody else has: ids of records, and marks that a text cannot guess.
+//! Unique names: ids of records, and delimiters that a text cannot guess.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ pub(crate) fn uuid() -> Result<String> {
     Ok(id)
 }
 
-/// A mark of 32 hexadecimal digits.
+/// A delimiter of 32 hexadecimal digits.
 pub(crate) fn mark() -> Result<String> {
     Ok(uuid()?.replace('-', ""))
 }

@@ -55,7 +55,7 @@ pub struct LearnResult {
     pub steps: usize,
     /// Which of them failed, from 1.
     pub failed_steps: Vec<usize>,
-    /// Whether it succeeded, and by what.
+    /// Whether it succeeded, and the evidence for that.
     #[serde(flatten)]
     pub judgement: RunJudgement,
     /// OpenPocket's hash of what was done.
@@ -67,7 +67,7 @@ pub struct LearnResult {
     pub reason: Option<String>,
     /// The draft.
     pub draft: Option<SkillDraft>,
-    /// How many of which kind were taken out.
+    /// How many values of each kind were redacted.
     pub redactions: BTreeMap<String, u64>,
     /// The proposal that it is in.
     pub proposal: Option<Proposal>,
@@ -83,7 +83,7 @@ pub struct LearnResult {
 }
 
 impl LearnResult {
-    /// What is known of a run before anything becomes of it.
+    /// The details of a run before it is decided what becomes of it.
     pub(crate) fn undecided(
         clean: &CleanRun,
         failed_steps: Vec<usize>,
@@ -127,9 +127,9 @@ pub(crate) struct LearnContext<'f> {
 #[derive(Debug, Clone, Copy)]
 struct RunTally {
     count: usize,
-    /// How many of them count for trust.
+    /// How many of them count towards the confidence.
     trusted: usize,
-    /// The best that speaks for any of them.
+    /// The strongest evidence for any of them.
     evidence: JudgementEvidence,
 }
 
@@ -183,7 +183,7 @@ impl Workshop<'_> {
         let is_weak = judgement.evidence == JudgementEvidence::Weak;
         let why_not = match judgement.ok {
             Some(true) if is_weak && settings.weak == WeakRunPolicy::Skip => {
-                Some("nobody said that it worked")
+                Some("the user did not confirm that it worked")
             }
             Some(true) => None,
             Some(false) => Some("the run did not succeed"),
@@ -197,7 +197,7 @@ impl Workshop<'_> {
         let waits = match settings.publish {
             PublishMode::Off => Some("traces.publish is off"),
             _ if is_weak && settings.weak == WeakRunPolicy::WhenRepeated && !is_repeated() => {
-                Some("nobody said that it worked, and nothing like it was done before")
+                Some("the user did not confirm that it worked, and nothing like it was done before")
             }
             _ => None,
         };
@@ -217,7 +217,7 @@ impl Workshop<'_> {
         self.draft_run(&found, &runs, learned)
     }
 
-    /// A run that was learned from before: what it led to is said again.
+    /// A run that was learned from before: reports what it led to again.
     pub(crate) fn report_known_run(
         &self,
         before: &LearnedRun,
@@ -252,7 +252,7 @@ impl Workshop<'_> {
         draft(clean, &making, &dangerous)
     }
 
-    /// Drafts a run together with those that went the same way, and proposes it.
+    /// Drafts a run together with those that took the same steps, and proposes it.
     pub(crate) fn draft_run(
         &self,
         found: &LearnContext<'_>,
@@ -271,11 +271,11 @@ impl Workshop<'_> {
             None => succeeded_alike(&found.known, runs).collect(),
         };
         let mut older = Vec::new();
-        let book = self.records()?;
+        let records = self.records()?;
         for run in group.iter().filter(|run| is_alike(run)).take(MAX_MERGED - 1) {
-            older.extend(book.run(&run.key)?);
+            older.extend(records.run(&run.key)?);
         }
-        // A run that failed on the same way takes the trust away.
+        // A failed run with the same steps removes the confidence.
         let failed_lately =
             others().filter(|run| is_alike(run)).take(2).any(|run| run.judgement.ok == Some(false));
         let count = older.len() + 1;
@@ -305,7 +305,7 @@ impl Workshop<'_> {
             Ok(done) => done,
             Err(error) if error.is_of_machine() => return Err(error),
             Err(error) => {
-                // What the gates refuse is not shown either.
+                // A draft that the gates refuse is not shown either.
                 learned.draft = None;
                 return Ok(learned.skipped(error.to_string()));
             }
@@ -335,7 +335,7 @@ impl Workshop<'_> {
         Ok(learned)
     }
 
-    /// A word for the next time, said after a run, is a correction like any other.
+    /// An instruction for the next time, given after a run, is a correction like any other.
     fn learn_correction(&self, clean: &CleanRun, learned: &mut LearnResult) -> Result<()> {
         let Some(said) = &clean.run.next_message else { return Ok(()) };
         let profile = self.settings().capture_profile;
@@ -382,7 +382,7 @@ impl Workshop<'_> {
     }
 }
 
-/// Runs that went the same way and well.
+/// Successful runs with the same steps.
 fn succeeded_alike<'k>(
     known: &'k LearnedRun,
     runs: &'k [LearnedRun],

@@ -14,7 +14,7 @@ use crate::status::ProposalState;
 use crate::tool::reference_findings;
 use crate::workshop::Workshop;
 
-/// A larger file is no workshop store: the plugin keeps at most 200 open proposals of 200 KB.
+/// A larger file is not a workshop store: the plugin keeps at most 200 open proposals of 200 KB.
 const MAX_STORE: usize = 128 * 1024 * 1024;
 
 /// What an import brought.
@@ -59,7 +59,7 @@ struct OpenclawRecord {
 }
 
 impl Workshop<'_> {
-    /// Takes in OpenClaw's store; `path` names it in errors. All of it comes, or nothing.
+    /// Imports OpenClaw's store; `path` names it in errors. All of it is imported, or nothing.
     pub fn import_openclaw(&self, path: &Path, written: &str) -> Result<OpenclawImport> {
         let bad = |detail: String| WorkshopError::BadStore { path: path.to_owned(), detail };
         if written.len() > MAX_STORE {
@@ -71,11 +71,11 @@ impl Workshop<'_> {
             return Err(bad(format!("version {} is not known", file.version)));
         }
         let _lock = self.lock()?;
-        let book = self.raw_records();
-        let known = book.proposals()?;
-        let mut entry = book.change()?;
+        let records = self.raw_records();
+        let known = records.proposals()?;
+        let mut entry = records.change()?;
         let mut imported = OpenclawImport { added: 0, known: 0, events: Vec::new() };
-        // The file has the newest first; numbers grow with age turned round.
+        // The file has the newest first, so the oldest is numbered first.
         for (at, value) in file.proposals.into_iter().enumerate().rev() {
             let record: OpenclawRecord = serde_json::from_value(value.clone())
                 .map_err(|error| bad(format!("proposal {}: {error}", at + 1)))?;

@@ -1,6 +1,6 @@
-//! Getting a change ready: what the file would hold, whose it is, what scanner and gates say.
+//! Preparing a change: the file's new content, its owner, and what scanner and gates report.
 //!
-//! Everything is looked at anew each time, so that a decision is never older than what it is about.
+//! Everything is read anew each time, so that no decision is based on outdated files.
 
 use sinew_route::RouteDocument;
 use sinew_settings::config::GateMode;
@@ -38,11 +38,11 @@ pub(crate) struct ChangeRequest<'w> {
     pub(crate) queries: &'w TriggerQueries,
 }
 
-/// Support files of one proposal: as many as a reader can look through.
+/// Support files of one proposal: as many as a person can review.
 const MAX_FILES: usize = 10;
 
 impl Workshop<'_> {
-    /// The target as it is, and whose it is.
+    /// The target as it is, and its owner.
     pub(crate) fn target(
         &self,
         name: &str,
@@ -197,9 +197,9 @@ impl Workshop<'_> {
             .iter()
             .map(|near| SkillBody { name: &near.document.name, body: &near.document.body })
             .collect();
-        let book = self.raw_records();
+        let records = self.raw_records();
         let judged = duplicate::judge(SkillBody { name, body }, &bodies, &|pair| {
-            book.is_marked_distinct(pair)
+            records.is_marked_distinct(pair)
         });
         let nearest = judged.near.first().map(|near| (near.skill.clone(), near.likeness));
         match (judged.verdict, nearest) {

@@ -22,7 +22,7 @@ use crate::workshop::Workshop;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Where something that was learned stands.
+/// The probation state of something that was learned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum ProbationStatus {
@@ -31,12 +31,12 @@ pub enum ProbationStatus {
         /// Since when, in milliseconds since 1970.
         since: u64,
     },
-    /// It has proved itself; a bad record still speaks against it.
+    /// It has proved itself; a bad record can still lead to retirement.
     Promoted {
         /// When its trial began.
         since: u64,
     },
-    /// Somebody was asked whether it should go. Nobody is asked twice.
+    /// The user was asked whether to retire it. The question is asked only once.
     Questioned {
         /// The proposal that asks.
         proposal: String,
@@ -58,14 +58,14 @@ pub struct TrialRecord {
     pub failure_without: u64,
 }
 
-/// What a record comes to.
+/// The verdict on a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum TrialVerdict {
     /// Nothing yet.
     Open,
     /// It has proved itself.
     Promote,
-    /// It should go, and why.
+    /// It should be retired, and why.
     Retire(String),
 }
 
@@ -81,7 +81,7 @@ fn judge(
     let others = trials.success_without + trials.failure_without;
     if uses >= rule.min_trials && others > 0 {
         let mean = trials.success_without as f64 / others as f64;
-        // Wilson's bound from above is the bound from below of what failed, turned round.
+        // Wilson's upper bound of success is one minus the lower bound of failure.
         let at_most = 1.0 - wilson(failure as f64, uses as f64, Z);
         if at_most < mean {
             return TrialVerdict::Retire(format!(
@@ -102,7 +102,7 @@ fn judge(
 }
 
 impl Proposal {
-    /// When its trial began, while there is something left to find out.
+    /// When its trial began, while it can still be judged.
     fn tried_since(&self) -> Option<u64> {
         match (&self.status, &self.probation) {
             (
@@ -115,8 +115,8 @@ impl Proposal {
 }
 
 impl Workshop<'_> {
-    /// Looks at everything that is on trial: promotes what has proved itself, and asks a person about
-    /// what should go.
+    /// Checks everything that is on trial: promotes what has proved itself, and asks a person about
+    /// what should be retired.
     pub fn check_probation(&self) -> Result<Vec<WorkshopEvent>> {
         let mut decided = Vec::new();
         for proposal in self.records()?.proposals()? {
@@ -131,7 +131,7 @@ impl Workshop<'_> {
         let mut events = Vec::new();
         for (id, judgement) in decided {
             let proposal = self.raw_records().proposal(&id)?;
-            // Somebody else may have looked meanwhile.
+            // Another process may have checked meanwhile.
             if proposal.tried_since().is_some() {
                 events.extend(self.settle_probation(proposal, judgement)?);
             }
@@ -155,8 +155,8 @@ impl Workshop<'_> {
         mut tried: Proposal,
         judgement: TrialVerdict,
     ) -> Result<Vec<WorkshopEvent>> {
-        let book = self.raw_records();
-        let mut entry = book.change()?;
+        let records = self.raw_records();
+        let mut entry = records.change()?;
         let target = self.target(&tried.skill_name, &tried.change);
         let is_ours = target
             .is_ok_and(|(it, _)| matches!(it.owner, SkillOwner::Workshop | SkillOwner::Installed));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_uses_goes_after_a_month_and_what_was_promoted_stays() {
+    fn an_unused_skill_is_retired_after_a_month_and_a_promoted_one_stays() {
         let rule = ProbationRule::default();
         let idle = |probation: &ProbationStatus, days: u64| {
             judge(probation, &TrialRecord::default(), days * DAY_MS, rule)

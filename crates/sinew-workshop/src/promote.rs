@@ -1,7 +1,7 @@
 //! A draft becomes a skill like any other: in a folder of its own, without what only a draft says.
 //!
 //! All of it moves or nothing does, and what would not be a valid skill stays where it is. Promoting is
-//! a person's word: from then on no finished run takes the skill's place.
+//! a person's decision: from then on no finished run replaces the skill.
 
 use sinew_settings::Actor;
 use sinew_skill::content_hash;
@@ -154,7 +154,7 @@ impl Workshop<'_> {
         };
         proposal.target.path = to.skill_path(&proposal.skill_name);
         place(&mut proposal, to);
-        // The file is as the version found it.
+        // The file is as it was before the version.
         let back = version.files.iter().find(|file| file.path == proposal.target.path);
         proposal.result_sha256 = back.and_then(|file| file.before.clone());
         proposal.note(self.step(what, by, None));
@@ -162,7 +162,7 @@ impl Workshop<'_> {
     }
 }
 
-/// Puts a draft in another place, and notes or forgets where it came from.
+/// Moves a draft to another location, and notes or clears where it came from.
 fn place(proposal: &mut Proposal, to: GeneratedLocation) {
     if let ProposalChange::Create { generated: Some(made), .. } = &mut proposal.change {
         made.promoted_from = match made.promoted_from {
@@ -200,7 +200,7 @@ fn stripped(text: &str) -> String {
         if line == render::HIDDEN || (in_head && is_bullet(line)) {
             continue;
         }
-        // What stood around the bullets is one blank line.
+        // The blank lines around the bullets become one.
         if in_head && line.is_empty() && kept.last().is_some_and(|last| last.is_empty()) {
             continue;
         }
@@ -211,7 +211,7 @@ fn stripped(text: &str) -> String {
     text.replacen(&format!("\n{HEADING}"), "\n# ", 1)
 }
 
-/// A draft that is no valid skill, with the front matter that its record gives it.
+/// A draft that is not a valid skill, with the front matter from its record.
 fn refined(proposal: &Proposal, text: &str) -> Result<String> {
     let ProposalChange::Create { description, generated, .. } = &proposal.change else {
         return Err(WorkshopError::OnlyAsItIs);

@@ -38,13 +38,13 @@ pub enum ProposalChange {
         /// Support files by relative path.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         files: BTreeMap<String, String>,
-        /// What it has besides, where it was made from a finished run.
+        /// Further details, where it was made from a finished run.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         generated: Option<Box<GeneratedDetails>>,
     },
     /// Text under a heading.
     Append {
-        /// The heading, without its marks.
+        /// The heading, without its `#` characters.
         section: String,
         /// The text.
         body: String,
@@ -54,35 +54,35 @@ pub enum ProposalChange {
     },
     /// One text for another.
     Replace {
-        /// What goes.
+        /// The text to replace.
         old_text: String,
-        /// What comes.
+        /// The text to put in its place.
         new_text: String,
     },
-    /// Something that was learned goes into the history.
+    /// Something that was learned is moved into the history.
     Retire {
         /// The proposal that brought it.
         of: String,
     },
 }
 
-/// What a skill that was made from a finished run has besides.
+/// Details of a skill that was made from a finished run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GeneratedDetails {
     /// Its front matter's `metadata`; without it there is no front matter, as in Skill Workshop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<serde_json::Value>,
-    /// Where it lies.
+    /// Where it is stored.
     #[serde(default)]
     pub place: GeneratedLocation,
-    /// Whether models may see it before somebody has.
+    /// Whether it stays out of prompts until a person has reviewed it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// Where it lay before a person made a skill of it.
+    /// Where it was stored before a person promoted it to a skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub promoted_from: Option<GeneratedLocation>,
-    /// Files of an older draft that it takes the place of.
+    /// Files of an older draft that it replaces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub supersedes: Vec<String>,
     /// The folder that they move to; without one they are removed, as OpenPocket does.
@@ -90,7 +90,7 @@ pub struct GeneratedDetails {
     pub archive: Option<String>,
 }
 
-/// Where a skill that was made from a finished run lies.
+/// Where a skill that was made from a finished run is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GeneratedLocation {
@@ -127,7 +127,7 @@ impl GeneratedLocation {
         }
     }
 
-    /// The place of a support file.
+    /// The path of a support file.
     pub(crate) fn support_path(&self, name: &str, path: &str) -> String {
         match self {
             Self::Skill => format!("skills/{name}/{path}"),
@@ -139,7 +139,7 @@ impl GeneratedLocation {
 }
 
 impl ProposalChange {
-    /// What it has besides, where it was made from a finished run.
+    /// Further details, where it was made from a finished run.
     pub(crate) fn generated(&self) -> Option<&GeneratedDetails> {
         match self {
             Self::Create { generated, .. } => generated.as_deref(),
@@ -227,7 +227,7 @@ pub struct ProposalTarget {
     pub sha256: Option<String>,
     /// Whose it was.
     pub owner: SkillOwner,
-    /// How often a replacement's old text stood in it.
+    /// How often a replacement's old text occurred in it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub occurrences: usize,
 }
@@ -242,7 +242,7 @@ pub struct ProposalStep {
     pub what: String,
     /// Who.
     pub by: String,
-    /// Why, where somebody said so.
+    /// Why, where a reason was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
@@ -257,18 +257,18 @@ pub struct FindingAcknowledgement {
     pub reason: String,
     /// Who says so.
     pub by: String,
-    /// The revision it was said about; a later one is judged anew.
+    /// The revision it applies to; a later one is judged anew.
     pub revision: u32,
 }
 
-/// Messages that a new description should win, and such that it should leave alone.
+/// Messages that a new description should match, and messages that it should not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TriggerQueries {
     /// Messages that the skill is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub positive: Vec<String>,
-    /// Messages that come close and belong to others.
+    /// Similar messages that belong to other skills.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near_miss: Vec<String>,
 }
@@ -306,7 +306,7 @@ pub struct Proposal {
     pub reason: String,
     /// Where it came from.
     pub source: ProposalSource,
-    /// Where it stands.
+    /// Its state.
     #[serde(flatten)]
     pub status: ProposalState,
     /// What it changes.
@@ -335,13 +335,13 @@ pub struct Proposal {
     /// Rules that a person acknowledged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acknowledged: Vec<FindingAcknowledgement>,
-    /// How it does since it was written.
+    /// How it has done since it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probation: Option<ProbationStatus>,
     /// What happened to it, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<ProposalStep>,
-    /// The place among all proposals of the workspace; later ones are newer.
+    /// The sequence number within the workspace; later proposals have higher ones.
     #[serde(default)]
     pub number: u64,
     /// The record as OpenClaw wrote it, until something changes it.
@@ -354,7 +354,7 @@ fn first() -> u32 {
 }
 
 impl Proposal {
-    /// Moves on, and notes who did it and why.
+    /// Changes the state, and notes who did it and why.
     pub(crate) fn advance(&mut self, event: ProposalTransition, step: ProposalStep) -> Result<()> {
         self.status = self.status.clone().after(event)?;
         self.note(step);
@@ -368,7 +368,7 @@ impl Proposal {
         self.original = None;
     }
 
-    /// The critical findings that nobody has acknowledged for this revision.
+    /// The critical findings that no person has acknowledged for this revision.
     pub fn open_criticals(&self) -> impl Iterator<Item = &ProposalFinding> {
         self.scan_findings
             .iter()

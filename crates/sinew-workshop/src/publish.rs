@@ -1,5 +1,5 @@
-//! What a draft becomes: a proposal, a revision of one, or files in OpenPocket's folders, in the
-//! place of what earlier runs led to.
+//! What a draft becomes: a proposal, a revision of one, or files in OpenPocket's folders that
+//! replace those of earlier runs.
 
 use std::collections::BTreeMap;
 
@@ -21,12 +21,12 @@ use sinew_traces::{LearnedRun, REPLAY_FILE, SkillDraft, TraceSettings, replay_st
 pub(crate) enum PublishResult {
     /// A proposal was made or revised.
     Done(ProposalUpdate, LearnStatus),
-    /// Nothing new is said by it, for a reason.
+    /// It adds nothing new, with the reason.
     Nothing(Option<Proposal>, String),
 }
 
 impl Workshop<'_> {
-    /// A name that no other draft, proposal or skill of somebody has.
+    /// A name that no other draft, open proposal or skill has.
     pub(crate) fn free_name(
         &self,
         wanted: &str,
@@ -55,16 +55,18 @@ impl Workshop<'_> {
         Err(WorkshopError::InvalidName(wanted.to_owned()))
     }
 
-    /// Proposes a draft, or writes it, in the place of what earlier runs led to.
+    /// Proposes a draft, or writes it; it replaces the drafts of earlier runs.
     pub(crate) fn publish(
         &self,
         made: &SkillDraft,
         found: &LearnContext<'_>,
         group: &[&LearnedRun],
     ) -> Result<PublishResult> {
-        let book = self.records()?;
-        let earlier: Vec<Proposal> =
-            group.iter().filter_map(|run| book.proposal(run.proposal.as_deref()?).ok()).collect();
+        let records = self.records()?;
+        let earlier: Vec<Proposal> = group
+            .iter()
+            .filter_map(|run| records.proposal(run.proposal.as_deref()?).ok())
+            .collect();
         let newest = earlier.iter().max_by_key(|proposal| proposal.number).cloned();
         if found.settings.publish == PublishMode::Auto {
             return self.publish_auto(made, found, newest.as_ref());
@@ -95,7 +97,7 @@ impl Workshop<'_> {
             Some(applied)
                 if applied.status == ProposalState::Applied && self.was_edited(&applied)? =>
             {
-                // What a person changed is theirs: the new draft stands beside it.
+                // What a person changed is theirs: the new draft gets a name of its own.
                 let mut draft = draft;
                 draft.skill_name = self.free_name(&made.name, found, &[])?;
                 let done = self.suggest(&draft, &origin(found, ApplyMode::Never))?;
@@ -108,7 +110,7 @@ impl Workshop<'_> {
         }
     }
 
-    /// Writes a draft into OpenPocket's folders, where nothing speaks against it.
+    /// Writes a draft into OpenPocket's folders, unless a gate objects.
     fn publish_auto(
         &self,
         made: &SkillDraft,

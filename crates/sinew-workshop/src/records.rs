@@ -1,7 +1,7 @@
-//! The book: proposals, versions and contents of one workspace in the store.
+//! The records: proposals, versions and contents of one workspace in the store.
 //!
-//! Every change names the version of the workspace's state that it was decided on, so that two
-//! writers cannot both be right. Nothing here knows why something is written.
+//! Every change names the version of the workspace's state that it is based on, so that of two
+//! concurrent writers one fails. Nothing here knows why something is written.
 
 use std::path::Path;
 
@@ -58,10 +58,10 @@ pub(crate) struct WriteIntent {
     pub(crate) version: SkillVersion,
     /// Proposals as they are once it is done.
     pub(crate) proposals: Vec<Proposal>,
-    /// Messages that count from then on.
+    /// Messages that the trigger gate uses from then on.
     #[serde(default, skip_serializing_if = "TriggerQueries::is_empty")]
     pub(crate) queries: TriggerQueries,
-    /// What is said when it is done.
+    /// Events to record when it is done.
     pub(crate) events: Vec<WorkshopEvent>,
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct WorkshopState {
     pub(crate) review: ReviewState,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) intent: Option<Box<WriteIntent>>,
-    /// The workspace, for people who look into the database.
+    /// The workspace, for people who inspect the database.
     pub(crate) workspace: String,
 }
 
@@ -104,7 +104,7 @@ impl<'s> WorkshopRecords<'s> {
         format!("workshop.{}", self.hash)
     }
 
-    /// The state, and a change that is decided on it.
+    /// Reads the state, and begins a change based on it.
     pub(crate) fn change(&self) -> Result<RecordsChange<'s>> {
         let found = self.store.get(STATE, self.hash)?;
         let (state, expect) = match found {
@@ -117,7 +117,7 @@ impl<'s> WorkshopRecords<'s> {
                 (state, ExpectedVersion::Absent)
             }
         };
-        Ok(RecordsChange { book: *self, state, expect, ops: Vec::new(), events: Vec::new() })
+        Ok(RecordsChange { records: *self, state, expect, ops: Vec::new(), events: Vec::new() })
     }
 
     /// Every proposal, newest first.
@@ -129,7 +129,7 @@ impl<'s> WorkshopRecords<'s> {
 
     pub(crate) fn proposal(&self, id: &str) -> Result<Proposal> {
         let missing = || WorkshopError::NotFound(sinew_skill::ecmascript::short(id, 80));
-        // What cannot be a key is no proposal's either.
+        // An id that cannot be a key belongs to no proposal.
         if id.is_empty() || id.len() > 200 || id.chars().any(char::is_control) {
             return Err(missing());
         }
@@ -164,7 +164,7 @@ impl<'s> WorkshopRecords<'s> {
         Ok(lists.into_iter().flatten().collect())
     }
 
-    /// Whether a person told this pair of bodies apart.
+    /// Whether a person marked this pair of bodies as distinct.
     pub(crate) fn is_marked_distinct(&self, pair: &str) -> bool {
         matches!(self.store.get(PARTED, &self.key(pair)), Ok(Some(_)))
     }
@@ -211,10 +211,10 @@ fn read<T: DeserializeOwned>(document: &StoredDocument) -> Result<T> {
     })
 }
 
-/// A change to the book: all of it is saved, or nothing.
+/// A change to the records: all of it is saved, or nothing.
 #[derive(Debug)]
 pub(crate) struct RecordsChange<'s> {
-    book: WorkshopRecords<'s>,
+    records: WorkshopRecords<'s>,
     pub(crate) state: WorkshopState,
     expect: ExpectedVersion,
     ops: Vec<StoreOp>,
@@ -229,14 +229,14 @@ impl RecordsChange<'_> {
     }
 
     pub(crate) fn put(&mut self, proposal: &Proposal) -> Result<()> {
-        let key = self.book.key(&proposal.id);
+        let key = self.records.key(&proposal.id);
         self.ops.push(StoreOp::put(PROPOSALS, &key, ExpectedVersion::Any, JsonText::of(proposal)?));
         Ok(())
     }
 
-    /// Takes a proposal out, and keeps its content for a while.
+    /// Removes a proposal, and keeps its content for a while.
     pub(crate) fn prune(&mut self, proposal: &Proposal, now: u64) -> Result<()> {
-        let key = self.book.key(&proposal.id);
+        let key = self.records.key(&proposal.id);
         self.ops.push(StoreOp::delete(PROPOSALS, &key, ExpectedVersion::Any));
         self.ops.push(StoreOp::put(
             PRUNED,
@@ -244,15 +244,19 @@ impl RecordsChange<'_> {
             ExpectedVersion::Any,
             JsonText::of(&(now, proposal))?,
         ));
-        let kept: Vec<(u64, Proposal)> = self.book.all(PRUNED, "")?;
+        let kept: Vec<(u64, Proposal)> = self.records.all(PRUNED, "")?;
         for (_, old) in kept.iter().filter(|(at, _)| now.saturating_sub(*at) > PRUNED_MS) {
-            self.ops.push(StoreOp::delete(PRUNED, &self.book.key(&old.id), ExpectedVersion::Any));
+            self.ops.push(StoreOp::delete(
+                PRUNED,
+                &self.records.key(&old.id),
+                ExpectedVersion::Any,
+            ));
         }
         Ok(())
     }
 
     pub(crate) fn keep_content(&mut self, sha256: &str, text: &str) -> Result<()> {
-        let key = self.book.key(sha256);
+        let key = self.records.key(sha256);
         self.ops.push(StoreOp::put(CONTENTS, &key, ExpectedVersion::Any, JsonText::of(text)?));
         Ok(())
     }
@@ -264,17 +268,17 @@ impl RecordsChange<'_> {
     }
 
     fn version_key(&self, version: &SkillVersion) -> String {
-        self.book.key(&format!("{}/{:012}", version.skill_name, version.number))
+        self.records.key(&format!("{}/{:012}", version.skill_name, version.number))
     }
 
-    /// Takes versions out that are old and many, and contents that only they needed.
+    /// Removes outdated versions, and contents that only they needed.
     fn forget_outdated(&mut self, newest: &SkillVersion) -> Result<()> {
-        let versions = self.book.versions(&newest.skill_name)?;
+        let versions = self.records.versions(&newest.skill_name)?;
         let gone = history::prunable_versions(&versions, newest.at);
         if gone.is_empty() {
             return Ok(());
         }
-        let every = self.book.versions("")?;
+        let every = self.records.versions("")?;
         let hashes = |version: &SkillVersion| -> Vec<String> {
             let files = version.files.iter();
             files.flat_map(|f| [f.before.clone(), f.after.clone()]).flatten().collect()
@@ -291,7 +295,7 @@ impl RecordsChange<'_> {
             for hash in hashes(version).into_iter().filter(|hash| !needed.contains(hash)) {
                 self.ops.push(StoreOp::delete(
                     CONTENTS,
-                    &self.book.key(&hash),
+                    &self.records.key(&hash),
                     ExpectedVersion::Any,
                 ));
             }
@@ -310,7 +314,7 @@ impl RecordsChange<'_> {
         let near = queries.near_miss.iter().map(|query| stored(query, false));
         let stored: Vec<StoredQuery> = positive.chain(near).collect();
         if !stored.is_empty() {
-            let key = self.book.key(skill);
+            let key = self.records.key(skill);
             self.ops.push(StoreOp::put(
                 QUERIES,
                 &key,
@@ -321,25 +325,25 @@ impl RecordsChange<'_> {
         Ok(())
     }
 
-    /// Remembers that a person told two bodies apart.
+    /// Stores that a person marked two bodies as distinct.
     pub(crate) fn mark_distinct(&mut self, pair: &str, by: &str) -> Result<()> {
         self.ops.push(StoreOp::put(
             PARTED,
-            &self.book.key(pair),
+            &self.records.key(pair),
             ExpectedVersion::Any,
             JsonText::of(by)?,
         ));
         Ok(())
     }
 
-    /// Keeps a run, and lets the oldest go once there are more than `most`.
+    /// Stores a run, and removes the oldest once there are more than `most`.
     pub(crate) fn keep_run(
         &mut self,
         known: &LearnedRun,
         clean: Option<&CleanRun>,
         most: usize,
     ) -> Result<()> {
-        let key = self.book.key(&known.key);
+        let key = self.records.key(&known.key);
         self.ops.push(StoreOp::put(RUNS, &key, ExpectedVersion::Any, JsonText::of(known)?));
         if let Some(clean) = clean {
             self.ops.push(StoreOp::put(
@@ -349,27 +353,27 @@ impl RecordsChange<'_> {
                 JsonText::of(clean)?,
             ));
         }
-        let runs = self.book.runs()?;
+        let runs = self.records.runs()?;
         let others = runs.iter().filter(|run| run.key != known.key);
         let too_many = (runs.len() + 1).saturating_sub(most);
         for old in others.take(too_many) {
-            let key = self.book.key(&old.key);
+            let key = self.records.key(&old.key);
             self.ops.push(StoreOp::delete(RUNS, &key, ExpectedVersion::Any));
             self.ops.push(StoreOp::delete(RUN_STEPS, &key, ExpectedVersion::Any));
         }
         Ok(())
     }
 
-    /// Lets go of what was done in a run.
+    /// Removes the steps of a run.
     pub(crate) fn forget_steps(&mut self, key: &str) {
-        self.ops.push(StoreOp::delete(RUN_STEPS, &self.book.key(key), ExpectedVersion::Any));
+        self.ops.push(StoreOp::delete(RUN_STEPS, &self.records.key(key), ExpectedVersion::Any));
     }
 
     pub(crate) fn event(&mut self, event: WorkshopEvent) {
         self.events.push(event);
     }
 
-    /// Saves everything; what happened comes back for the log.
+    /// Saves everything; returns the events for the log.
     pub(crate) fn save(mut self) -> Result<Vec<WorkshopEvent>> {
         let mut records = Vec::with_capacity(self.events.len());
         for event in &self.events {
@@ -381,11 +385,11 @@ impl RecordsChange<'_> {
             });
         }
         if !records.is_empty() {
-            self.ops.push(StoreOp::append(&self.book.stream(), records));
+            self.ops.push(StoreOp::append(&self.records.stream(), records));
         }
         let state = JsonText::of(&self.state)?;
-        self.ops.push(StoreOp::put(STATE, self.book.hash, self.expect, state));
-        match self.book.store.transact(&self.ops) {
+        self.ops.push(StoreOp::put(STATE, self.records.hash, self.expect, state));
+        match self.records.store.transact(&self.ops) {
             Ok(_) => Ok(self.events),
             Err(StoreError::Conflict { .. }) => Err(WorkshopError::Busy),
             Err(error) => Err(error.into()),

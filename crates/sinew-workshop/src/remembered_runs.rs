@@ -12,9 +12,9 @@ use sinew_traces::{CleanRun, LearnedRun, RunJudgement, TraceSettings};
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RememberedRun {
-    /// Its name here.
+    /// Its id.
     pub id: String,
-    /// Its place among all; later ones are newer.
+    /// Its sequence number; later runs have higher ones.
     pub number: u64,
     /// Whose run it was, where its steps are kept.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,7 +27,7 @@ pub struct RememberedRun {
     pub task: Option<String>,
     /// How many steps are kept of it.
     pub steps: usize,
-    /// Whether it succeeded, and by what.
+    /// Whether it succeeded, and the evidence for that.
     #[serde(flatten)]
     pub judgement: RunJudgement,
     /// OpenPocket's hash of what was done.
@@ -61,12 +61,12 @@ impl RememberedRun {
 impl Workshop<'_> {
     /// Runs that are remembered, oldest first.
     pub fn remembered_runs(&self) -> Result<Vec<RememberedRun>> {
-        let book = self.records()?;
+        let records = self.records()?;
         let kept = |known: LearnedRun| {
-            let clean = book.run(&known.key)?;
+            let clean = records.run(&known.key)?;
             Ok(RememberedRun::of(known, clean.as_ref()))
         };
-        book.runs()?.into_iter().map(kept).collect()
+        records.runs()?.into_iter().map(kept).collect()
     }
 
     /// One of them with its steps, cleaned; without them where they are not kept.
@@ -75,12 +75,12 @@ impl Workshop<'_> {
         Ok((RememberedRun::of(known, clean.as_ref()), clean))
     }
 
-    /// Makes a draft of a run that is kept, and proposes it. One that led to a draft before leads to
-    /// the same.
+    /// Makes a draft from a stored run, and proposes it. A run that led to a draft before leads to the
+    /// same one.
     pub fn draft_remembered_run(&self, id: &str, settings: &TraceSettings) -> Result<LearnResult> {
         let (known, clean) = self.find_run(id)?;
         let clean = clean.ok_or_else(|| WorkshopError::RunNotKept(id.to_owned()))?;
-        // Whoever asks for a draft wants one, also where none is made unasked.
+        // The user asked for a draft, so one is made even where automatic drafts are off.
         let publish = match settings.publish {
             PublishMode::Off => PublishMode::Proposal,
             other => other,
@@ -95,8 +95,8 @@ impl Workshop<'_> {
         }
     }
 
-    /// Lets go of what was done in a run. That there was one is remembered, so that it is not taken up
-    /// again; a proposal that it led to stays.
+    /// Removes the steps of a run. The run itself stays known, so that it is not learned from again; a
+    /// proposal that it led to stays.
     pub fn forget_run(&self, id: &str) -> Result<RememberedRun> {
         let (known, _) = self.find_run(id)?;
         let _lock = self.lock()?;
@@ -107,11 +107,11 @@ impl Workshop<'_> {
     }
 
     fn find_run(&self, id: &str) -> Result<(LearnedRun, Option<CleanRun>)> {
-        let book = self.records()?;
-        let known = book.runs()?.into_iter().find(|run| run.key == id);
+        let records = self.records()?;
+        let known = records.runs()?.into_iter().find(|run| run.key == id);
         let known =
             known.ok_or_else(|| WorkshopError::UnknownRun(id.chars().take(64).collect()))?;
-        let clean = book.run(&known.key)?;
+        let clean = records.run(&known.key)?;
         Ok((known, clean))
     }
 }

@@ -10,10 +10,10 @@ use crate::error::{Result, WorkshopError};
 use crate::proposal::{GeneratedDetails, ProposalChange};
 use sinew_skill::ecmascript as text;
 
-/// The section that a new skill's steps stand under.
+/// The section for a new skill's steps.
 pub(crate) const WORKFLOW: &str = "Workflow";
 
-/// What keeps a draft out of prompts until somebody has looked at it.
+/// Keeps a draft out of prompts until a person has reviewed it.
 pub(crate) const HIDDEN: &str = "disable-model-invocation: true";
 
 /// What `change` makes of a skill's file; `existing` is its text, where it is there.
@@ -24,7 +24,7 @@ pub(crate) fn result(
     existing: Option<&str>,
 ) -> Result<String> {
     match (change, existing) {
-        // What was made from runs takes the place of what was made from fewer.
+        // A draft made from runs replaces one made from fewer.
         (ProposalChange::Create { description, body, generated: Some(generated), .. }, _) => {
             generated_skill(name, description, body, generated)
         }
@@ -136,7 +136,7 @@ fn quoted(line: &str) -> String {
                 text.push('\\');
                 text.push(c);
             }
-            // Control characters are refused at the door; what is left of the unprintable is escaped.
+            // Control characters were refused before; the remaining unprintable characters are escaped.
             c if (c as u32) < 0x20
                 || matches!(c as u32, 0x7f..=0x9f | 0xfeff | 0xfffe | 0xffff) =>
             {
@@ -184,7 +184,7 @@ fn heading_end(file: &str, section: &str) -> Option<usize> {
     Some(start + line)
 }
 
-/// How often `old` stands in `file`.
+/// How often `old` occurs in `file`.
 pub(crate) fn occurrences(file: &str, old: &str) -> usize {
     if old.is_empty() { 0 } else { file.matches(old).count() }
 }
@@ -245,7 +245,7 @@ mod tests {
         );
     }
 
-    /// Only these headings does Skill Workshop take for one.
+    /// The only headings that Skill Workshop recognises.
     #[test]
     fn only_a_whole_heading_line_is_the_section() {
         let check = |file: &str, expected: &str| {

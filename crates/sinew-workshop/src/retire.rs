@@ -22,11 +22,11 @@ use crate::workshop::Workshop;
 struct RetirementPlan {
     /// What was tried.
     tried: Proposal,
-    /// The files as they are to be; the last one decides.
+    /// The files as they should be; the last one decides.
     wanted: Vec<(String, Option<String>)>,
     /// The version that is taken back, where it is an addition.
     undoes: Option<String>,
-    /// The file that people look at.
+    /// The file that is shown to people.
     path: String,
     before: String,
     after: String,
@@ -131,7 +131,7 @@ impl Workshop<'_> {
             _ => written_paths(&tried),
         };
         paths.retain(|other| *other != path);
-        // The skill's own file goes last: while it is there, so is all the rest.
+        // The skill's own file is removed last: while it exists, so do all others.
         paths.push(path.clone());
         let wanted = paths.into_iter().map(|path| (path, None)).collect();
         Ok(Ok(RetirementPlan { tried, wanted, undoes: None, path, before, after: String::new() }))
@@ -144,7 +144,7 @@ impl Workshop<'_> {
         path: String,
         before: String,
     ) -> Result<std::result::Result<RetirementPlan, String>> {
-        let book = self.raw_records();
+        let records = self.raw_records();
         let version = match self.version_of(&tried.id) {
             Ok(version) => version,
             Err(error @ WorkshopError::NothingToUndo(_)) => return Ok(Err(error.to_string())),
@@ -156,7 +156,8 @@ impl Workshop<'_> {
             if now != written.after {
                 return Ok(Err(format!("{} was changed after it was written", written.path)));
             }
-            let content = written.before.as_deref().map(|hash| book.content(hash)).transpose()?;
+            let content =
+                written.before.as_deref().map(|hash| records.content(hash)).transpose()?;
             wanted.push((written.path.clone(), content));
         }
         let left = wanted.iter().find(|(other, _)| *other == path);

@@ -1,4 +1,4 @@
-//! The ways out: new content, a person's acknowledgement, or no.
+//! Ways out of quarantine and review: new content, a person's acknowledgement, or rejection.
 
 use sinew_settings::Actor;
 
@@ -35,11 +35,11 @@ pub struct ProposalRevision {
     pub redact: bool,
 }
 
-/// Rules that nobody can acknowledge: a secret is a secret, and what was not scanned was not seen.
+/// Rules that cannot be acknowledged: secrets, and content that was not scanned.
 const NEVER: &[&str] =
     &["literal-secret", "scan-failed", "oversize-unscannable", "encoding-unscannable"];
 
-/// Rounds of cutting lines: what is left may be read differently, so it is scanned again.
+/// Rounds of cutting lines: the remaining text may scan differently, so it is scanned again.
 const MAX_ROUNDS: usize = 5;
 
 impl Workshop<'_> {
@@ -66,7 +66,7 @@ impl Workshop<'_> {
         self.reassess(proposal, by)
     }
 
-    /// Weighs and keeps a proposal whose content was changed.
+    /// Judges and stores a proposal whose content was changed.
     pub(crate) fn reassess(&self, mut proposal: Proposal, by: &Actor) -> Result<ProposalUpdate> {
         let limit = self.settings().max_skill_bytes;
         let fields = content::fields(&proposal.title, &proposal.reason, &proposal.change);
@@ -181,7 +181,7 @@ impl Workshop<'_> {
     }
 }
 
-/// Cuts what a finding points at; whether something was cut.
+/// Cuts the text of a finding; returns whether something was cut.
 fn cut_finding(proposal: &mut Proposal, finding: &ProposalFinding, line: Option<&str>) -> bool {
     let placeholder = format!("[removed: {}]", finding.rule_id);
     match finding.file.as_str() {

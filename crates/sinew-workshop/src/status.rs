@@ -1,10 +1,10 @@
-//! The life of a proposal: where it stands, and what can happen to it there.
+//! The states of a proposal, and its possible transitions.
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, WorkshopError};
 
-/// Where a proposal stands, with what belongs to that.
+/// The state of a proposal, with its details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum ProposalState {

@@ -55,7 +55,7 @@ pub enum ApplyMode {
     ByPolicy,
     /// It is queued in any case.
     Never,
-    /// It is written at once, unless the policy is never or something speaks against it.
+    /// It is written at once, unless the policy is never or a gate objects.
     AtOnce,
 }
 
@@ -100,12 +100,12 @@ impl Workshop<'_> {
             queries: &draft.queries,
         };
         let prepared = self.prepare(&wanted)?;
-        let book = self.raw_records();
-        let proposals = book.proposals()?;
+        let records = self.raw_records();
+        let proposals = records.proposals()?;
         let twin = proposals
             .iter()
             .find(|p| p.status.is_open() && p.skill_name == name && p.change == draft.change);
-        let mut entry = book.change()?;
+        let mut entry = records.change()?;
         let mut proposal = match twin {
             Some(twin) => twin.clone(),
             None => self.new_proposal(&mut entry, &name, &draft, origin)?,
@@ -127,7 +127,7 @@ impl Workshop<'_> {
             return self.write_proposal(proposal, &prepared, &origin.by);
         }
         if let Some(twin) = twin {
-            // The same thing said twice is one proposal.
+            // The same change proposed twice is one proposal.
             return Ok(ProposalUpdate {
                 proposal: twin.clone(),
                 skill_path: None,
@@ -233,7 +233,7 @@ impl Workshop<'_> {
         })
     }
 
-    /// Records what was found; a critical finding that nobody acknowledged holds the proposal.
+    /// Records the findings; a critical one that no person acknowledged holds the proposal.
     pub(crate) fn judge(&self, proposal: &mut Proposal, prepared: &PreparedChange) {
         proposal.scan_findings = prepared.findings.clone();
         proposal.target = prepared.target.clone();
@@ -245,7 +245,7 @@ impl Workshop<'_> {
         }
     }
 
-    /// Lets the oldest open proposals go once there are too many; one more is about to be stored.
+    /// Removes the oldest open proposals once there are too many; one more is about to be stored.
     pub(crate) fn prune(&self, entry: &mut RecordsChange<'_>, before: &[Proposal]) -> Result<()> {
         let kept = self.settings().max_pending.saturating_sub(1);
         let open = before.iter().filter(|proposal| proposal.status.is_open());

@@ -1,4 +1,4 @@
-//! Support files: what lies beside a skill's own file, in one of four folders.
+//! Support files: files beside a skill's own file, in one of four folders.
 
 use sinew_guard::archive::support_file_components;
 use sinew_settings::Actor;
@@ -18,7 +18,7 @@ use sinew_skill::ecmascript as text;
 /// A support file that was written.
 #[derive(Debug, Clone)]
 pub struct SupportFile {
-    /// Where it lies.
+    /// Its path.
     pub file_path: String,
     /// What happened, for the log.
     pub events: Vec<WorkshopEvent>,
@@ -80,7 +80,7 @@ impl Workshop<'_> {
         Ok(SupportFile { file_path, events })
     }
 
-    /// An installed skill stays what was installed, and nobody's file is overwritten unasked.
+    /// An installed skill stays unchanged, and an agent overwrites only files that the workshop wrote.
     fn check_owner(&self, name: &str, path: &str, by: &Actor) -> Result<()> {
         let not_ours = |owner: SkillOwner| WorkshopError::NotOurs {
             owner: owner.as_str(),

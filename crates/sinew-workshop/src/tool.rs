@@ -46,7 +46,7 @@ const TEXTS: [(&str, &str); 12] = [
     ("version", "For undo: a version of the skill to go back to"),
 ];
 
-/// What a call to the tool brought.
+/// The result of a call to the tool.
 #[derive(Debug, Clone)]
 pub struct WorkshopToolAnswer {
     /// The answer.
@@ -164,7 +164,7 @@ impl Workshop<'_> {
         }
     }
 
-    /// What a person has to approve to be written, a person has to approve to be taken back.
+    /// A write that needs a person's approval also needs it to be undone.
     fn check_may_undo(&self, by: &Actor) -> Result<()> {
         let auto = self.settings().approval_policy == sinew_settings::config::ApprovalPolicy::Auto;
         if by.is_person() || auto {

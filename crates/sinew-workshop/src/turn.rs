@@ -1,4 +1,4 @@
-//! The end of a turn: patterns look for a correction, and counters decide whether the reviewer runs.
+//! The end of a turn: patterns search for a correction, and counters decide whether the reviewer runs.
 
 use serde_json::Value;
 use sinew_settings::Actor;
@@ -43,7 +43,7 @@ pub struct TurnOutcome {
 }
 
 impl Workshop<'_> {
-    /// Whether a turn is looked at at all.
+    /// Whether a turn is processed at all.
     pub fn is_eligible(&self, turn: &FinishedTurn<'_>) -> bool {
         let settings = self.settings();
         settings.is_on()
@@ -53,7 +53,7 @@ impl Workshop<'_> {
             && !turn.session_id.is_some_and(|id| id.starts_with(REVIEW_SESSION))
     }
 
-    /// Looks at a finished turn. Trouble with one correction is an event, never an error of the turn.
+    /// Processes a finished turn. A failure with one correction is an event, never an error of the turn.
     pub fn end_of_turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnOutcome> {
         let mut outcome = TurnOutcome::default();
         if !self.is_eligible(turn) {
@@ -114,8 +114,8 @@ impl Workshop<'_> {
         self.suggest(&draft, &origin)
     }
 
-    /// The wider net of the extended profile catches no text that the scanner finds critical; Skill
-    /// Workshop keeps such a proposal in quarantine.
+    /// The extended profile refuses text in which the scanner has a critical finding; Skill Workshop
+    /// keeps such a proposal in quarantine.
     pub fn refuse_injection(&self, instruction: &str) -> Result<()> {
         let report = self.parts.scanner.scan_proposal_text(instruction);
         let critical = report.at_least(sinew_guard::scan::FindingSeverity::Critical).next();

@@ -15,7 +15,7 @@ use crate::workshop::Workshop;
 /// What is to be taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UndoTarget {
-    /// The newest write to a skill that stands.
+    /// The newest write to a skill that is not undone.
     Skill(String),
     /// The write of a proposal, or a version, by its id.
     Id(String),
@@ -73,13 +73,13 @@ impl Workshop<'_> {
         }
     }
 
-    /// The standing write of a proposal, or the version of this id.
+    /// The write of a proposal that is not undone, or the version of this id.
     pub(crate) fn version_of(&self, id: &str) -> Result<SkillVersion> {
-        let book = self.raw_records();
-        match book.proposal(id) {
+        let records = self.raw_records();
+        match records.proposal(id) {
             Ok(proposal) => {
                 proposal.status.clone().after(ProposalTransition::Undo)?;
-                let versions = book.versions(&proposal.skill_name)?;
+                let versions = records.versions(&proposal.skill_name)?;
                 let undone = history::undone_versions(&versions);
                 let written = versions.into_iter().find(|version| {
                     matches!(
@@ -91,7 +91,7 @@ impl Workshop<'_> {
                 written.ok_or(WorkshopError::NothingToUndo(proposal.skill_name))
             }
             Err(WorkshopError::NotFound(shown)) => {
-                let versions = book.versions("")?;
+                let versions = records.versions("")?;
                 let undone = history::undone_versions(&versions);
                 let found = versions.into_iter().find(|version| version.id == id);
                 match found {
@@ -189,7 +189,7 @@ impl Workshop<'_> {
         by: &Actor,
         skill: &str,
     ) -> Result<()> {
-        let book = self.raw_records();
+        let records = self.raw_records();
         for written in left {
             let found = files::read(self.workspace(), &written.path)?;
             let now = found.as_ref().map(|found| found.sha256.clone());
@@ -197,7 +197,7 @@ impl Workshop<'_> {
                 continue;
             }
             let was = match &written.after {
-                Some(hash) => book.content(hash)?,
+                Some(hash) => records.content(hash)?,
                 None => String::new(),
             };
             let is = found.map(|found| found.text).unwrap_or_default();
@@ -205,7 +205,7 @@ impl Workshop<'_> {
                 let diff = unified(&written.path, &was, &is);
                 return Err(WorkshopError::ChangedSince { path: written.path.clone(), diff });
             }
-            let mut entry = book.change()?;
+            let mut entry = records.change()?;
             if let Some(hash) = &now {
                 entry.keep_content(hash, &is)?;
             }
@@ -237,11 +237,11 @@ impl Workshop<'_> {
         life: &ProposalTransition,
         by: &Actor,
     ) -> Result<Vec<Proposal>> {
-        let book = self.raw_records();
+        let records = self.raw_records();
         let what = if *life == ProposalTransition::Redo { "redone" } else { "undone" };
         let mut moved = Vec::new();
         for id in ids {
-            let mut proposal = book.proposal(&id)?;
+            let mut proposal = records.proposal(&id)?;
             let fits = match life {
                 ProposalTransition::Redo => {
                     proposal.status == ProposalState::Rejected { undone: true }
@@ -264,7 +264,7 @@ impl Workshop<'_> {
         Ok(versions.iter().any(|known| known.id == undoes && known.action == VersionCause::Promote))
     }
 
-    /// What was retired by proposals that are taken back stands again.
+    /// Restores what was retired by proposals that are taken back.
     fn unretired(&self, taken_back: &[Proposal], by: &Actor) -> Result<Vec<Proposal>> {
         let tried = taken_back.iter().filter_map(|proposal| match &proposal.change {
             ProposalChange::Retire { of } => Some(of.clone()),
@@ -279,9 +279,9 @@ impl Workshop<'_> {
         back: Vec<(String, Option<String>)>,
         by: &Actor,
     ) -> Result<UndoReport> {
-        let book = self.raw_records();
+        let records = self.raw_records();
         let skill = planned.skill.clone();
-        // What the user looks at is the skill's own file, where it is among them.
+        // The user is shown the skill's own file, where it is among them.
         let shown = back
             .iter()
             .find(|(path, _)| path.ends_with("/SKILL.md") || path.ends_with("/LEARNED.md"))
@@ -289,7 +289,7 @@ impl Workshop<'_> {
             .cloned();
         let mut wanted = Vec::with_capacity(back.len());
         for (path, hash) in back {
-            let text = hash.as_deref().map(|hash| book.content(hash)).transpose()?;
+            let text = hash.as_deref().map(|hash| records.content(hash)).transpose()?;
             wanted.push((path, text));
         }
         let events = self.commit(planned, &wanted, by)?;

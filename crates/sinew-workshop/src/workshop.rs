@@ -1,4 +1,4 @@
-//! The workshop of one workspace: what everything else in this crate hangs on.
+//! The workshop of one workspace: the entry point of this crate.
 
 use std::path::{Path, PathBuf};
 
@@ -27,18 +27,18 @@ pub struct NeighbourSkill {
     pub queries: Vec<StoredQuery>,
 }
 
-/// What the workshop has to know of the skills around it. The engine answers from its catalog.
+/// What the workshop has to know about the other skills. The engine answers from its catalog.
 pub trait SkillSurroundings {
-    /// Where a skill of this name lies, if it lies anywhere else than in the workspace's own folder.
+    /// Who owns a skill of this name outside the workspace's own folder, if there is one.
     fn owner_elsewhere(&self, name: &str) -> Option<SkillOwner>;
     /// Every skill there is.
     fn skills(&self) -> Vec<NeighbourSkill>;
-    /// Skills that would lose their place in the prompt if this one were there.
+    /// Skills that would no longer fit into the prompt if this one existed.
     fn displaced_skills(&self, name: &str, description: &str) -> Vec<String>;
-    /// How uses of a skill ended since a moment (milliseconds since 1970); none where nobody keeps
-    /// count.
+    /// How uses of a skill ended since a moment (milliseconds since 1970); none where uses
+    /// are not counted.
     fn trials(&self, name: &str, since: u64) -> Option<TrialRecord>;
-    /// A file below the workspace was written: look again.
+    /// A file below the workspace was written: read the skills again.
     fn refresh(&self);
 }
 
@@ -48,13 +48,13 @@ pub struct WorkshopParts<'a> {
     pub store: &'a dyn Store,
     /// The workspace, absolute.
     pub workspace: &'a Path,
-    /// A folder for locks, outside the workspace: a queued proposal leaves no trace in it.
+    /// A folder for locks, outside the workspace: a queued proposal leaves no file there.
     pub locks: &'a Path,
     /// How it works.
     pub settings: &'a WorkshopSettings,
     /// The scanner.
     pub scanner: &'a Scanner,
-    /// The skills around it.
+    /// The other skills.
     pub surroundings: &'a dyn SkillSurroundings,
     /// The time.
     pub clock: &'a dyn Clock,
@@ -73,7 +73,7 @@ impl std::fmt::Debug for Workshop<'_> {
     }
 }
 
-/// How many proposals stand where.
+/// How many proposals are in which state.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProposalCounts {
@@ -118,20 +118,20 @@ impl<'a> Workshop<'a> {
         self.parts.clock.now_ms()
     }
 
-    /// The book as it is, without a write that was cut short.
+    /// The records, after recovering an interrupted write.
     pub(crate) fn records(&self) -> Result<WorkshopRecords<'_>> {
-        let book = self.raw_records();
-        if book.change()?.state.intent.is_some() {
+        let records = self.raw_records();
+        if records.change()?.state.intent.is_some() {
             drop(self.lock()?);
         }
-        Ok(book)
+        Ok(records)
     }
 
     pub(crate) fn raw_records(&self) -> WorkshopRecords<'_> {
         WorkshopRecords::new(self.parts.store, &self.workspace_text, &self.hash)
     }
 
-    /// Keeps others from writing to this workspace, and cleans up after whoever was cut short.
+    /// Keeps other processes from writing to this workspace, and recovers an interrupted write.
     pub(crate) fn lock(&self) -> Result<FileLock> {
         let path = self.lock_path("lock");
         let lock = FileLock::acquire(&path).map_err(WorkshopError::io(&path))?;
@@ -160,7 +160,7 @@ impl<'a> Workshop<'a> {
         self.records()?.proposal(id)
     }
 
-    /// How many proposals stand where.
+    /// How many proposals are in which state.
     pub fn status(&self) -> Result<ProposalCounts> {
         let mut counts = ProposalCounts {
             workspace_dir: self.workspace_text.clone(),
@@ -192,16 +192,16 @@ impl<'a> Workshop<'a> {
         self.records()?.versions(&crate::name::writable_name(skill)?)
     }
 
-    /// A content that some version speaks of, by its SHA-256.
+    /// A content that a version refers to, by its SHA-256.
     pub fn content(&self, sha256: &str) -> Result<String> {
         self.records()?.content(sha256)
     }
 
     /// What a version changed, as a unified diff of each of its files.
     pub fn version_diff(&self, version: &SkillVersion) -> Result<String> {
-        let book = self.records()?;
+        let records = self.records()?;
         let held = |sha256: &Option<String>| match sha256 {
-            Some(sha256) => book.content(sha256),
+            Some(sha256) => records.content(sha256),
             None => Ok(String::new()),
         };
         let each = version.files.iter().map(|file| {
@@ -216,7 +216,7 @@ impl<'a> Workshop<'a> {
         self.raw_records().events()
     }
 
-    /// Records something that happened to no proposal.
+    /// Records an event that belongs to no proposal.
     pub fn note(
         &self,
         kind: WorkshopEventKind,

@@ -15,7 +15,7 @@ use super::{
 use sinew_skill::ecmascript as text;
 use sinew_traces::{CORRECTION_LENGTH, holds_secret, without_quotations};
 
-/// The shortest correction in a script that needs no blanks between words, in UTF-16 code units.
+/// The shortest correction in a script that needs no spaces between words, in UTF-16 code units.
 const MIN_DENSE: usize = 8;
 
 struct CueTable {
@@ -97,7 +97,7 @@ fn weigh(message: &str) -> MessageAssessment {
         if let Some(against) = heard.against() {
             countered = true;
             cues.push(format!("-{}", against.as_str()));
-            // What says itself that it lasts is not taken back by a "today" beside it.
+            // An explicitly lasting instruction is not cancelled by a "today" beside it.
             let lasts =
                 matches!(against, CueFamily::Now | CueFamily::Own) && heard.has(CueFamily::Future);
             if !lasts {
@@ -116,7 +116,7 @@ fn weigh(message: &str) -> MessageAssessment {
     if jokes {
         cues.push(format!("-{}", CueFamily::SmallTalk.as_str()));
     }
-    // Skill Workshop's own patterns may span sentences; they hold unless something spoke against them.
+    // Skill Workshop's own patterns may span sentences; they count unless a counter-cue matched.
     if strong.is_empty()
         && !countered
         && !jokes
@@ -125,7 +125,7 @@ fn weigh(message: &str) -> MessageAssessment {
         strong.insert(CueFamily::Standing);
         cues.push(cue);
     }
-    // A joke takes back what is only hinted at, and what is said once without saying that it lasts.
+    // A joke cancels weak cues, and a lone strong cue unless it is explicitly lasting.
     let captured = match jokes {
         false => !strong.is_empty() || adds_up(&counted),
         true => strong.contains(&CueFamily::Future) || (!strong.is_empty() && counted.len() > 1),
@@ -144,16 +144,16 @@ fn adds_up(counted: &BTreeSet<CueFamily>) -> bool {
     told_off || (why && what) || (any(&[F::Condition]) && any(&[F::Ban, F::Wish]))
 }
 
-/// The rows that a sentence speaks to.
+/// The rows that a sentence matches.
 struct SentenceCues {
     rows: Vec<&'static CaptureCue>,
-    /// A row that would have counted does not, because of what else was heard.
+    /// A row that would have counted does not, because of another match.
     taken_back: bool,
-    /// It asks for something politely.
+    /// It is a polite request.
     is_request: bool,
 }
 
-/// How people ask for something when they mean to say it.
+/// How people phrase an instruction as a polite request.
 const REQUESTS: &[&str] = &[
     "can you",
     "could you",
@@ -194,8 +194,8 @@ impl SentenceCues {
         self.rows.iter().any(|row| row.family == family)
     }
 
-    /// What speaks against the whole sentence, gravest first. A polite request for something that
-    /// lasts is no question.
+    /// The strongest counter-cue against the whole sentence. A polite request for something that
+    /// lasts is not a question.
     fn against(&self) -> Option<CueFamily> {
         let means_it = self.is_request && self.rows.iter().any(|row| row.strong);
         [CueFamily::Reported, CueFamily::Question, CueFamily::Now, CueFamily::Own]
@@ -203,7 +203,7 @@ impl SentenceCues {
             .find(|&family| self.has(family) && !(family == CueFamily::Question && means_it))
     }
 
-    /// The families that speak for it, each once, and whether strongly.
+    /// The families of its cues, each once, and whether strong.
     fn cues(&self) -> impl Iterator<Item = (CueFamily, bool)> {
         let mut families: Vec<(CueFamily, bool)> = Vec::new();
         for row in self.rows.iter().filter(|row| row.family < CueFamily::Question) {
@@ -216,7 +216,7 @@ impl SentenceCues {
     }
 }
 
-/// Sentences with what ends them. A full stop counts only before a blank, so that `.xls` and `3.5`
+/// Sentences with what ends them. A full stop counts only before a space, so that `.xls` and `3.5`
 /// stay whole.
 fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;

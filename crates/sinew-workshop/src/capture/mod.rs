@@ -2,7 +2,7 @@
 //!
 //! No model is asked. The `reference` profile is the plugin's seven patterns; `extended` weighs
 //! cues against counter-cues, sentence by sentence, in eight languages and more. Both leave alone
-//! what the user only quotes, and refuse what holds a secret.
+//! what the user only quotes, and refuse a message that holds a secret.
 
 mod cues;
 mod extended;
@@ -21,13 +21,13 @@ use crate::proposal::ProposalChange;
 use sinew_settings::config::CaptureProfile;
 use sinew_skill::ecmascript as text;
 
-/// Whether what stands in quotation marks, and what holds a secret, is looked at too.
+/// Whether quoted text and messages with secrets are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CaptureGuards {
-    /// As it should be.
+    /// They are left out.
     #[default]
     On,
-    /// As the plugin does it, for comparing with what was recorded from it.
+    /// They are judged too, as the plugin does, for comparison with its recorded results.
     Off,
 }
 
@@ -38,7 +38,7 @@ pub struct CapturedCorrection {
     pub topic: &'static CaptureTopic,
     /// What the user wants done.
     pub instruction: String,
-    /// Which cues were heard, for explanations.
+    /// Which cues matched, for explanations.
     pub cues: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub enum CaptureVerdict {
     Captured(CapturedCorrection),
     /// It would be one, but must not be kept.
     Skipped(CaptureSkipReason),
-    /// It is none, with what was heard in it.
+    /// It is not one, with the cues that matched.
     Nothing(Vec<String>),
 }
 
@@ -59,7 +59,7 @@ pub enum CaptureVerdict {
 pub enum CaptureSkipReason {
     /// It holds a secret.
     Secret,
-    /// The words that make it a correction are somebody else's.
+    /// The words that make it a correction are not the user's own.
     Quoted,
 }
 
@@ -105,7 +105,7 @@ pub fn judge_message(
     profile: CaptureProfile,
     guards: CaptureGuards,
 ) -> CaptureVerdict {
-    // What is longer than any message that may be kept is not even looked at.
+    // A message longer than any that may be kept is not inspected.
     if text::utf16_len(message) > MAX_RAW {
         return CaptureVerdict::Nothing(Vec::new());
     }
@@ -118,8 +118,8 @@ pub fn judge_message(
 /// Collapsing shortens a message of 1,200 characters from at most about this many.
 const MAX_RAW: usize = 20_000;
 
-/// Judges the messages of a turn: the last correction counts. What was skipped on the way comes
-/// back too, for the log.
+/// Judges the messages of a turn: the last correction counts. Returns the skipped
+/// ones too, for the log.
 pub fn judge_turn(
     messages: &[serde_json::Value],
     profile: CaptureProfile,

@@ -1,4 +1,4 @@
-//! The five skills that a correction can go to, by what it speaks of.
+//! The five skills that a correction can go to, by its topic.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ pub struct CaptureTopic {
     pub skill: &'static str,
     /// Its title.
     pub title: &'static str,
-    /// What its reason and description call it.
+    /// Its name in reasons and descriptions.
     pub label: &'static str,
     /// The words that hint at it; Skill Workshop's own, with its precedence of `\b` and `|`.
     hint: &'static str,
@@ -56,7 +56,7 @@ static TOPICS: [CaptureTopic; 5] = [
 pub(super) enum WordBoundary {
     /// JavaScript's `\b`, for which `pr` is a word of "prüfen".
     Ascii,
-    /// Anybody's.
+    /// Unicode's word boundary.
     Unicode,
 }
 

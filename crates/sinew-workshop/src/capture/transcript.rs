@@ -1,4 +1,4 @@
-//! A turn's messages: what was said, by whom, and how many tools were called.
+//! A turn's messages: their texts and roles, and how many tools were called.
 
 use serde_json::Value;
 
@@ -19,7 +19,7 @@ pub enum TranscriptError {
 }
 
 /// Reads messages: a JSON list, an object with `messages`, or one JSON object per line. Records that
-/// wrap a message (`{"type": "message", "message": {…}}`) are unwrapped, others are passed over.
+/// wrap a message (`{"type": "message", "message": {…}}`) are unwrapped, others are skipped.
 pub fn read_transcript(written: &str) -> Result<Vec<Value>, TranscriptError> {
     if written.len() > MAX_TRANSCRIPT {
         return Err(TranscriptError::TooLarge(written.len()));
@@ -30,7 +30,7 @@ pub fn read_transcript(written: &str) -> Result<Vec<Value>, TranscriptError> {
             Some(Value::Array(records)) => records,
             _ => vec![Value::Object(object)],
         },
-        // A line that is cut short is left out; the others still say what they say.
+        // A truncated line is skipped; the others still count.
         _ => written.lines().filter_map(|line| serde_json::from_str(line).ok()).collect(),
     };
     let messages: Vec<Value> = records.into_iter().filter_map(unwrapped).collect();

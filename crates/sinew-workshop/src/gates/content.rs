@@ -1,4 +1,4 @@
-//! What a change holds: nothing unprintable, no literal secret, and what the scanner says of it.
+//! The content of a change: no control characters, no literal secret, and the scanner's findings.
 
 use sinew_guard::scan::{Finding, FindingSeverity, Scanner, SkillBundle};
 use sinew_guard::secrets;
@@ -42,7 +42,7 @@ pub(crate) fn check_fields(fields: &[(&str, &str)], limit: usize) -> Result<()> 
     Ok(())
 }
 
-/// Refuses text with a literal secret. The message names the place, never the value.
+/// Refuses text with a literal secret. The message names the file and line, never the value.
 pub(crate) fn refuse_secrets(file: &str, value: &str) -> Result<()> {
     match secrets::find_strict(value).first() {
         None => Ok(()),
@@ -54,8 +54,8 @@ pub(crate) fn refuse_secrets(file: &str, value: &str) -> Result<()> {
     }
 }
 
-/// What the scanner says of the files that would be written, and of the texts that only the record
-/// holds; gravest first.
+/// The scanner's findings in the files that would be written, and in the texts that only the record
+/// holds; most severe first.
 pub(crate) fn scan(
     scanner: &Scanner,
     name: &str,

@@ -1,4 +1,4 @@
-//! The duplicate gate: a new skill that says what another one says should be a change to that one.
+//! The duplicate gate: a new skill with the content of another one should be a change to that one.
 //!
 //! Bodies are compared by the cosine of their TF-IDF vectors. Clauses that say what a skill is not
 //! for are left out first: two skills that exclude each other are the opposite of copies.
@@ -21,7 +21,7 @@ const TOO_CLOSE: f64 = 0.35;
 /// Neighbours that are shown.
 const SHOWN: usize = 3;
 
-/// Less alike than this is no neighbour worth showing.
+/// A skill with a lower cosine is not shown as a neighbour.
 const WORTH_SHOWING: f64 = 0.05;
 
 /// What the gate says.
@@ -36,7 +36,7 @@ pub enum DuplicateVerdict {
     New,
 }
 
-/// A skill that is alike.
+/// A similar skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SimilarSkill {
@@ -49,7 +49,7 @@ pub struct SimilarSkill {
     pub name_words: Vec<String>,
 }
 
-/// Whether a new skill says what another one says.
+/// Whether a new skill repeats another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DuplicateGateReport {
@@ -80,7 +80,7 @@ pub(crate) fn pair_key(a: &str, b: &str) -> String {
     if a < b { format!("{a}-{b}") } else { format!("{b}-{a}") }
 }
 
-/// Compares a new skill with all there are; `parted` says that a person told a pair apart.
+/// Compares a new skill with all there are; `parted` says that a person marked a pair as distinct.
 pub(crate) fn judge(
     new: SkillBody<'_>,
     skills: &[SkillBody<'_>],
@@ -169,14 +169,14 @@ fn neighbours(
     near
 }
 
-/// Words by their hash, in order, with how often each stands in a body. A thousand skills have
+/// Words by their hash, in order, with how often each occurs in a body. A thousand skills have
 /// millions of words; their hashes are all that a comparison needs.
 type WordCounts = Vec<(u64, u32)>;
 
 /// Words of a body: `[a-z0-9]{2,}`, and the router's own words where a word has other letters.
 fn terms(body: &str) -> WordCounts {
     let mut hashes: Vec<u64> = Vec::new();
-    // What the workshop itself writes under every correction says nothing about what it is for.
+    // The reminders that the workshop adds to every correction do not describe its purpose.
     let said = body.lines().filter(|line| {
         let line = line.trim_start_matches("- ").trim_end();
         !REMINDERS.contains(&line)

@@ -1,7 +1,7 @@
-//! The gates: what may stand between a proposal and the skills it would join.
+//! The gates: checks between a proposal and the skills it would join.
 //!
-//! A gate looks and says; what follows from it is decided in one place, [`GateReport::holds`]. None of
-//! them asks a model, and the same skills give the same answer.
+//! A gate only reports; what follows is decided in one place, [`GateReport::holds`]. None of them
+//! asks a model, and the same skills give the same answer.
 
 pub(crate) mod content;
 pub(crate) mod duplicate;
@@ -17,7 +17,7 @@ pub use trigger::{StolenQuery, StoredQuery, TriggerGateReport, TriggerVerdict};
 
 use sinew_settings::config::{GateMode, WorkshopSettings};
 
-/// What the gates say of a proposal.
+/// What the gates report about a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GateReport {
@@ -27,13 +27,13 @@ pub struct GateReport {
     /// Whether it takes messages from other skills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trigger: Option<TriggerGateReport>,
-    /// Whose the target is, where that holds automatic changes back.
+    /// Who owns the target, where that prevents automatic changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ownership: Option<SkillOwner>,
-    /// Skills that would lose their place in the prompt.
+    /// Skills that would no longer fit into the prompt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub prompt_budget: Vec<String>,
-    /// What is odd about the text itself: `shape-transcript`.
+    /// Objections to the text itself: `shape-transcript`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shape: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Whose a skill is: what was learned may be edited, what somebody wrote or installed may not.
+//! Who owns a skill: what was learned may be edited, what a person wrote or installed may not.
 
 use std::fs;
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Whose a skill is.
+/// Who owns a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SkillOwner {
-    /// Nobody's yet: there is no such skill.
+    /// The skill does not exist yet.
     #[default]
     New,
     /// The workshop wrote it last, and it is as the workshop left it.
@@ -23,7 +23,7 @@ pub enum SkillOwner {
     Pinned,
     /// It came with the program.
     Bundled,
-    /// It lies in another tier than the workspace.
+    /// It belongs to another tier than the workspace.
     Elsewhere,
 }
 
@@ -60,14 +60,14 @@ const LOCKS: &[&str] =
 const ORIGINS: &[&str] =
     &[".clawhub/origin.json", ".clawdhub/origin.json", ".openclaw/source-origin.json"];
 
-/// How a skill of the workspace got there, by its locks and its own folder; `None` when nobody
-/// installed it.
+/// How a skill of the workspace got there, by its locks and its own folder; `None` when it
+/// was not installed.
 pub(crate) fn installed_owner(workspace: &Path, name: &str) -> Option<SkillOwner> {
     let mut found = None;
     for lock in LOCKS {
         let Ok(bytes) = fs::read(workspace.join(lock)) else { continue };
         let Ok(lock) = serde_json::from_slice::<Value>(&bytes) else {
-            // A lock that cannot be read may list the skill, so nothing is edited until it is put right.
+            // A lock that cannot be read may list the skill, so nothing is edited until it is repaired.
             found = Some(SkillOwner::Installed);
             continue;
         };

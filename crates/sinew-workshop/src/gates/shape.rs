@@ -1,10 +1,10 @@
-//! The shape of good text: a list of things to do. A retelling teaches nothing.
+//! The shape of good text: a list of things to do, not a report of what was done.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What a text that retells instead of telling is called.
+/// The name of the objection to a text that reports instead of instructing.
 pub(crate) const TRANSCRIPT: &str = "shape-transcript";
 
 /// Subjects and verbs of stories, in English; other languages are not judged.
@@ -16,7 +16,7 @@ static TOLD: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Whether a text reads like a transcript: no line starts with a bullet, number or command word, and
-/// most of its sentences tell what somebody did.
+/// most of its sentences report past actions.
 pub(crate) fn is_transcript(body: &str) -> bool {
     let lines =
         body.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

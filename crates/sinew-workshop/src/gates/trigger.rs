@@ -32,7 +32,7 @@ pub struct StoredQuery {
 pub enum TriggerVerdict {
     /// Nothing is taken.
     Ok,
-    /// Nothing is taken, as far as so few messages can tell.
+    /// Nothing is taken, but there are too few messages to be sure.
     Insufficient,
     /// Messages are taken from other skills, or from none.
     Steals,
@@ -44,7 +44,7 @@ pub enum TriggerVerdict {
 pub struct StolenQuery {
     /// The message.
     pub query: String,
-    /// Who had it.
+    /// The skill that matched it before.
     pub from: String,
 }
 
@@ -69,10 +69,14 @@ pub struct TriggerGateReport {
 }
 
 impl TriggerGateReport {
-    /// The messages that speak against the change, for people.
+    /// The messages that are reasons against the change, for people.
     pub fn objections(&self) -> Vec<String> {
         let stolen = self.stolen.iter().map(|s| format!("\"{}\" from {}", s.query, s.from));
-        stolen.chain(self.noise.iter().map(|query| format!("\"{query}\" from nobody"))).collect()
+        stolen
+            .chain(
+                self.noise.iter().map(|query| format!("\"{query}\", which no skill should match")),
+            )
+            .collect()
     }
 }
 
@@ -132,7 +136,7 @@ pub(crate) fn judge(
     verdict
 }
 
-/// The skill that a message gets, if it gets one.
+/// The skill that a message is routed to, if any.
 fn winner(router: &Router, query: &str) -> Option<String> {
     let result = router.route(&UserMessage::from_user(query), &RouteContext::default());
     if result.is_none() {

@@ -45,7 +45,7 @@ impl TickingClock {
     }
 }
 
-/// The bench's folder: removed by whoever made it, left alone by a child process.
+/// The bench's folder: removed by the process that made it, left alone by a child process.
 pub(crate) struct Folder {
     path: PathBuf,
     _made: Option<TempDir>,
@@ -83,7 +83,7 @@ impl Bench {
         Self::in_folder(Folder { path, _made: Some(folder) }, store)
     }
 
-    /// The bench that a child process was started for; `None` where somebody runs ignored tests.
+    /// The bench that a child process was started for; `None` when ignored tests are run by hand.
     pub(crate) fn of_parent() -> Option<Self> {
         let path = PathBuf::from(std::env::var_os("SINEW_CHILD_ROOT")?);
         let store =

@@ -41,7 +41,7 @@ fn member() {
         let undone = round % 2 == 1 || round % 6 == 0;
         match undone.then(|| bench.shop(undo)) {
             Some(Ok(_)) => tell("undone", &made.id, &bullet),
-            // Somebody wrote after us: what stands on top of ours is not torn out.
+            // Another process wrote after this one: its change must not be undone with ours.
             None | Some(Err(WorkshopError::ChangedSince { .. })) => {
                 tell("applied", &made.id, &bullet);
             }
@@ -58,8 +58,8 @@ fn tell(what: &str, id: &str, bullet: &str) {
 #[test]
 fn eight_processes_propose_apply_and_undo_at_once() {
     let bench = Bench::new();
-    // The shared skill stands before anybody adds to it: the first to add would else make it, and
-    // taking that back would rightly make everybody else's addition stale.
+    // The shared skill exists before any process adds to it: otherwise the first addition would create
+    // it, and undoing that would rightly make all other additions stale.
     let first = bench.suggest(&append("shared", "- All add here."), PERSON).expect("a proposal");
     bench.apply(&first.proposal.id).expect("written");
     let children: Vec<_> = (0..PROCESSES)
@@ -82,7 +82,7 @@ fn eight_processes_propose_apply_and_undo_at_once() {
             }
         }
     }
-    assert_eq!(said.len(), PROCESSES * ROUNDS, "everybody said everything");
+    assert_eq!(said.len(), PROCESSES * ROUNDS, "every process reported every round");
     assert_consistent(&bench);
     let mut proposals = bench.shop(|shop| shop.proposals()).expect("proposals");
     proposals.retain(|proposal| proposal.id != first.proposal.id);
@@ -104,7 +104,7 @@ fn eight_processes_propose_apply_and_undo_at_once() {
     assert_eq!(told.len(), 3, "all three happened: {told:?}");
 }
 
-/// Files, versions and proposals tell one story. Returns how many versions there are.
+/// Files, versions and proposals agree. Returns how many versions there are.
 pub(crate) fn assert_consistent(bench: &Bench) -> usize {
     let proposals = bench.shop(|shop| shop.proposals()).expect("proposals");
     let skills: BTreeSet<&str> = proposals.iter().map(|p| p.skill_name.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The gates: copies, stolen messages, the prompt's room, and the shape of a text.
+//! The gates: copies, stolen messages, the prompt's budget, and the shape of a text.
 
 use serde_json::json;
 use sinew_settings::Actor;
@@ -180,7 +180,7 @@ fn too_few_messages_do_not_block_and_an_unchanged_description_is_not_asked_about
 }
 
 #[test]
-fn messages_that_nobody_should_get_are_noise() {
+fn messages_that_no_skill_should_match_are_noise() {
     let mut bench = bench_with_queries(json!({}));
     bench.queries.push(stored("how old is the universe", "photo-shrinker", false));
     let made = described(

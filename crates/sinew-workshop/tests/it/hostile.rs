@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, agent};
 
-/// What an agent gets to hear: refused with this in the message, or a status.
+/// What an agent is told: refused with this in the message, or a status.
 fn suggest(bench: &Bench, more: Value) -> String {
     let mut call = json!({"action": "suggest", "skillName": "notes", "body": "- fine"});
     call.as_object_mut().expect("a map").extend(more.as_object().expect("a map").clone());

@@ -90,7 +90,7 @@ fn kill_a_writer(bench: &Bench, pause: Duration) -> BTreeMap<String, String> {
     last
 }
 
-/// Whether a write was cut short, before anybody looks.
+/// Whether a write was interrupted and not yet recovered.
 fn is_interrupted(bench: &Bench) -> bool {
     let key = workspace_hash(&bench.workspace());
     let state = bench.store.get("workshop.state", &key).expect("a store");

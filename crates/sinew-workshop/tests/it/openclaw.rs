@@ -140,7 +140,7 @@ fn a_corrupt_store_is_an_error_that_names_it_and_nothing_is_taken() {
     }
     for text in bad {
         let error = import(&bench, &text).unwrap_err().to_string();
-        assert!(error.starts_with("/state/0919.json is no workshop store"), "{error}");
+        assert!(error.starts_with("/state/0919.json is not a workshop store"), "{error}");
     }
     assert_eq!(bench.shop(|shop| shop.proposals()).expect("a list"), []);
 }

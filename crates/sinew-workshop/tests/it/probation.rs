@@ -59,7 +59,7 @@ fn a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
     assert!(bench.shop(|shop| shop.list("pending")).expect("a list").is_empty(), "5 of 8 may stay");
     bench.trials.insert("gif-check".to_owned(), record(3, 5));
     assert_eq!(look(&bench), ["skill-workshop: queued gif-check"]);
-    assert_eq!(look(&bench), [""; 0], "nobody is asked twice");
+    assert_eq!(look(&bench), [""; 0], "the question is asked only once");
     let question = asked(&bench);
     assert_eq!(question.title, "Retire gif-check");
     assert!(question.reason.contains("3 of 8") && question.reason.contains("70 of 100"));
@@ -89,11 +89,11 @@ fn a_worse_record_asks_a_person_and_the_folder_goes_into_the_history() {
 }
 
 #[test]
-fn what_nobody_used_for_a_month_is_asked_about_and_no_is_an_answer() {
+fn a_skill_unused_for_a_month_is_asked_about_and_no_is_an_answer() {
     let mut bench = Bench::new();
     bench.write_skill("gif-check", "- Check frames.");
     bench.clock.pass(31 * DAY);
-    assert_eq!(look(&bench), [""; 0], "nobody keeps count");
+    assert_eq!(look(&bench), [""; 0], "uses are not counted");
     bench.trials.insert("gif-check".to_owned(), TrialRecord::default());
     assert_eq!(look(&bench), ["skill-workshop: queued gif-check"]);
     let question = asked(&bench);

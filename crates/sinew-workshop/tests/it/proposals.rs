@@ -226,7 +226,7 @@ fn links_that_leave_are_refused() {
     symlink(outside.join("SKILL.md"), bench.path("skills/s-link/SKILL.md")).expect("a link");
     assert!(bench.suggest(&append("s-link", "- a"), PERSON).is_err());
     assert_eq!(std::fs::read_dir(&outside).expect("a folder").count(), 1);
-    // A script is written like any other file: nobody makes it executable.
+    // A script is written like any other file: it is not executable.
     write("linked", "scripts/run.sh").expect("written");
     let mode = std::fs::metadata(bench.path("skills/linked/scripts/run.sh")).expect("a file");
     assert_eq!(mode.permissions().mode() & 0o111, 0);
@@ -308,7 +308,7 @@ fn a_replacement_whose_text_is_gone_is_stale_and_can_be_revised() {
 
 #[test]
 fn targets_that_changed_hands_or_went_away_make_a_proposal_stale() {
-    // A new skill that somebody else wrote meanwhile.
+    // A new skill that a person wrote meanwhile.
     let bench = Bench::new();
     let made = bench.suggest(&create("notes", "- a"), agent()).expect("queued").proposal;
     bench.write("skills/notes/SKILL.md", "---\nname: notes\ndescription: mine\n---\n");
@@ -319,12 +319,12 @@ fn targets_that_changed_hands_or_went_away_make_a_proposal_stale() {
     let made = bench.suggest(&append("notes", "- a"), PERSON).expect("queued").proposal;
     std::fs::remove_dir_all(bench.path("skills/notes")).expect("gone");
     assert!(message(bench.apply(&made.id)).contains("is not there any more"));
-    // A replacement whose text stands there more often than when it was proposed.
+    // A replacement whose text occurs more often than when it was proposed.
     let bench = Bench::new();
     bench.write("skills/notes/SKILL.md", "---\nname: notes\ndescription: mine\n---\n- a\n");
     let made = bench.suggest(&replace("notes", "- a", "- b"), PERSON).expect("queued").proposal;
     bench.write("skills/notes/SKILL.md", "---\nname: notes\ndescription: mine\n---\n- a\n- a\n");
-    assert!(message(bench.apply(&made.id)).contains("stands 2 times"));
+    assert!(message(bench.apply(&made.id)).contains("occurs 2 times"));
 }
 
 #[test]
@@ -337,7 +337,7 @@ fn decided_proposals_cannot_be_decided_again() {
     assert_eq!(message(bench.apply(&applied.id)), "proposal is applied");
     assert_eq!(message(bench.apply(&rejected.id)), "proposal is rejected");
     assert_eq!(message(reject(&applied.id)), "proposal is applied");
-    assert_eq!(message(reject("nobody")), "proposal not found: nobody");
+    assert_eq!(message(reject("missing")), "proposal not found: missing");
     assert_eq!(message(bench.apply("a/../b")), "proposal not found: a/../b");
 }
 
@@ -357,7 +357,7 @@ fn what_a_person_wrote_waits_for_a_person() {
     assert!(message(refused).contains("hand-written"));
     bench.apply(&made.id).expect("a person may");
     assert!(bench.skill("notes").contains("- learned"));
-    // From then on it is the workshop's, until somebody changes it by hand.
+    // From then on it is the workshop's, until a person changes it by hand.
     let made = bench.suggest(&append("notes", "- more"), agent()).expect("written").proposal;
     assert_eq!(made.status.as_str(), "applied");
 }
@@ -409,7 +409,7 @@ fn bundled_shared_and_pinned_skills_are_never_edited() {
 }
 
 #[test]
-fn a_person_may_acknowledge_a_rule_and_nobody_else() {
+fn only_a_person_may_acknowledge_a_rule() {
     let bench = Bench::with(json!({"approvalPolicy": "auto"}));
     let body = "- Set the env vars, then open the https docs.";
     let made = bench.suggest(&create("docs", body), agent()).expect("a record").proposal;
@@ -431,7 +431,7 @@ fn a_person_may_acknowledge_a_rule_and_nobody_else() {
     assert_eq!(bench.files(), [""; 0], "not written by itself, in spite of the policy");
     let by_agent = bench.shop(|shop| shop.apply(&made.id, &agent(), &ApplyConsent::default()));
     assert!(by_agent.is_err());
-    // The same said again does not slip past the person either.
+    // The same change proposed again does not bypass the person either.
     let again = bench.suggest(&create("docs", body), agent()).expect("the same").proposal;
     assert_eq!((again.id.as_str(), again.status.as_str()), (made.id.as_str(), "pending"));
     bench.apply(&made.id).expect("a person may");

@@ -1,4 +1,4 @@
-//! Chinese and Japanese, which put no blanks between words.
+//! Chinese and Japanese, which put no spaces between words.
 
 use super::CueFamily::{
     Ban, Blame, Condition, Consequence, Duty, Future, Order, Scope, Standing, Worked,

@@ -1,4 +1,4 @@
-//! What speaks against keeping a sentence, in all languages.
+//! Counter-cues: reasons not to keep a sentence, in all languages.
 
 use super::CueFamily::{Now, Own, Question, Reported, SmallTalk};
 use super::{CaptureCue, against};

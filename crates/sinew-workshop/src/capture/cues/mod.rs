@@ -1,7 +1,7 @@
 //! The cues of the extended profile, as data: what makes a sentence a lasting instruction, and what
 //! makes it something else. Texts are lower-cased, with straight apostrophes.
 //!
-//! A row is general knowledge of a language, never a sentence that somebody said.
+//! A row is general knowledge of a language, never a sentence from a real conversation.
 
 mod chinese_japanese;
 mod counter_cues;
@@ -13,7 +13,7 @@ mod romance;
 /// What a row says about a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CueFamily {
-    /// A lasting instruction that says itself that it lasts.
+    /// An explicitly lasting instruction.
     Future,
     /// A lasting instruction: always, never, whenever.
     Standing,
@@ -29,9 +29,9 @@ pub(super) enum CueFamily {
     Scope,
     /// If and when.
     Condition,
-    /// It has to be so.
+    /// Something must be done.
     Duty,
-    /// It must not be so.
+    /// Something must not be done.
     Ban,
     /// One thing before another.
     Order,
@@ -39,13 +39,13 @@ pub(super) enum CueFamily {
     Wish,
     /// An order, which says nothing about how long it holds.
     Fix,
-    /// Against: it is asked, not told.
+    /// Against: it is a question.
     Question,
     /// Against: it holds for now.
     Now,
-    /// Against: somebody else said it.
+    /// Against: it reports another person's words.
     Reported,
-    /// Against: the user tells about themselves.
+    /// Against: the user talks about themselves.
     Own,
     /// Against: a joke.
     SmallTalk,
@@ -77,13 +77,13 @@ impl CueFamily {
     }
 }
 
-/// One row: a family, what is heard, and what takes it back.
+/// One row: a family, its pattern, and the pattern that cancels it.
 pub(super) struct CaptureCue {
     pub(super) family: CueFamily,
     /// Enough by itself.
     pub(super) strong: bool,
     pub(super) heard: &'static str,
-    /// The row does not count where this is heard too.
+    /// The row does not count where this pattern matches too.
     pub(super) unless: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Dutch, Russian, Korean and a few more, by what says itself that it lasts.
+//! Dutch, Russian, Korean and a few more: explicitly lasting instructions only.
 
 use super::CueFamily::{Future, Standing};
 use super::{CaptureCue, strong};

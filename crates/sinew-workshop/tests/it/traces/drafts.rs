@@ -94,7 +94,7 @@ fn strict_drafts_are_folders() {
     let text = bench.read(&path);
     assert!(text.starts_with(&format!("---\nname: {SLUG}\n")), "{text}");
     assert!(text.contains("\"kind\":\"auto_skill_draft\""));
-    assert!(text.contains("disable-model-invocation: true"), "nobody has read it yet");
+    assert!(text.contains("disable-model-invocation: true"), "it has not been reviewed yet");
 }
 
 #[cfg(unix)]
@@ -166,14 +166,15 @@ fn each_part_of_openpockets_way_can_be_chosen_alone() {
     let (files, skill) = twice(json!({"front_matter": "reference", "scripts": false}));
     assert!(skill.starts_with("# Skill Draft: "), "{skill}");
     assert!(files.iter().all(|file| !file.ends_with(".sh")), "{files:?}");
-    let typed =
-        generic_trace("Note it").step(json!({"type": "type", "text": "nobody's task"})).exec("ls");
+    let typed = generic_trace("Note it")
+        .step(json!({"type": "type", "text": "the team's list"}))
+        .exec("ls");
     let body = |config: Value| {
         let learned = learn_under(&Bench::new(), config, &typed.lines()).remove(0);
         learned.draft.map(|draft| draft.body)
     };
     let verbatim = body(json!({"traces": {"typed_text": "verbatim"}})).expect("a draft");
-    assert!(verbatim.contains("type(\"nobody's task\")"), "{verbatim}");
+    assert!(verbatim.contains("type(\"the team's list\")"), "{verbatim}");
     assert_eq!(body(json!({"traces": {"min_steps": 3}})), None);
 }
 
@@ -255,7 +256,7 @@ fn reference_exact_writes_openpockets_sections_and_still_redacts() {
     let run = generic_trace("Push the branch")
         .exec(&format!("GITHUB_TOKEN={token} git push origin main"))
         .exec("git status")
-        .step(json!({"type": "type", "text": "a note that is nobody's task"}));
+        .step(json!({"type": "type", "text": "a note for the team's list"}));
     learn_under(&bench, json!({"traces": {"reference_exact": true}}), &run.lines());
     let skill = bench.read(&only(&bench.files(), r"^skills/auto/[^/]+\.md$"));
     assert!(skill.starts_with("# Skill Draft: Push the branch\n"), "no front matter: {skill}");
@@ -271,7 +272,7 @@ fn reference_exact_writes_openpockets_sections_and_still_redacts() {
             "Refinement Checklist"
         ]
     );
-    assert!(skill.contains("type(\"a note that is nobody's task\")"), "{skill}");
+    assert!(skill.contains("type(\"a note for the team's list\")"), "{skill}");
     for file in bench.files() {
         assert!(!bench.read(&file).contains(&token), "{file}");
     }
@@ -349,7 +350,7 @@ fn a_draft_is_promoted_whole_and_that_can_be_undone() {
         let again = bench.shop(|shop| shop.promote(name, &PERSON));
         assert!(matches!(again, Err(sinew_workshop::WorkshopError::NotFound(_))), "{again:?}");
 
-        // What a person took over, no later run takes the place of.
+        // No later run replaces what a person took over.
         bench.clock.pass(60_000);
         let promoted = state(&bench);
         let longer = youtube().session("again").exec("ls -l").exec("wc -l x");
