@@ -67,9 +67,9 @@ fn listings(market: &HubMarket<'_>) -> Vec<MarketListing> {
     market.search(&words, &|_| true).unwrap().listings
 }
 
-/// What a task costs that nobody remembers, up to the question whether to install: the search, and
-/// the best skill fetched, verified and scanned. A new client for each: one that remembers its answers
-/// would ask nobody.
+/// What a task without a memory of it costs, up to the question whether to install: the search, and
+/// the best skill fetched, verified and scanned. A new client for each: one with cached answers would
+/// send no request.
 fn searched(market: &HubMarket<'_>) -> usize {
     let listings = listings(market);
     let best = &listings[0];

@@ -1,4 +1,4 @@
-//! The catalog's memory between processes: a short command reads what the last one parsed.
+//! The catalog's cache between processes: a short command reads what the last one parsed.
 
 use std::path::PathBuf;
 use std::sync::Once;
@@ -19,8 +19,8 @@ pub(crate) struct CatalogCache {
 }
 
 impl CatalogCache {
-    /// `None` where no program file tells one build from the next: an older parser's answers
-    /// would then pass for this one's.
+    /// `None` where no program file distinguishes one build from the next: results of an older parser
+    /// would then be taken for this one's.
     pub(crate) fn below(env: &Environment, profile: &Profile) -> Option<Self> {
         let program = std::fs::metadata(env.exe.as_ref()?).ok()?;
         let built = program.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
@@ -31,7 +31,7 @@ impl CatalogCache {
         })
     }
 
-    /// Takes in what was kept, before the first look.
+    /// Loads what was kept, before the first refresh.
     pub(crate) fn load(&self, live: &LiveCatalog, gate: &ScanGate) {
         self.recalled.call_once(|| {
             if let Ok(bytes) = MappedFile::open(&self.path) {

@@ -57,7 +57,7 @@ impl ConnectHost for Engine {
         }
         let mut ask = SkillInstallRequest::new(SkillReference::Local(path_text(source)), IMPORTED);
         ask.name = Some(name.to_owned());
-        // It stands beside the very skill that it is a copy of.
+        // It shadows the very skill that it is a copy of.
         ask.accepted.insert(InstallRisk::Shadows);
         let hub = self.hub().open(&HubOverrides::default())?;
         self.hub()
@@ -67,7 +67,7 @@ impl ConnectHost for Engine {
     }
 }
 
-/// A person who imports has said yes; what gives pause beyond that stays out.
+/// A person who imports has agreed; a skill with further risks is not imported.
 struct ImportApprover;
 
 impl InstallApprover for ImportApprover {

@@ -23,7 +23,7 @@ use crate::quality::ScanFiles;
 use crate::routing::RouterPool;
 use crate::{EngineError, bundled};
 
-/// What a surface may say about how it wants to look at skills.
+/// How a surface wants to see the skills.
 #[derive(Debug, Clone, Default)]
 pub struct EngineOptions {
     /// The profile's name; sinew's own where absent.
@@ -40,9 +40,9 @@ pub struct EngineOptions {
     pub config: Option<PathBuf>,
     /// The session's own switches.
     pub overrides: SessionOverrides,
-    /// Commands that the host has taken.
+    /// Commands that the host reserves.
     pub reserved_commands: Vec<String>,
-    /// What machines have that the host is connected to.
+    /// What the machines have that the host is connected to.
     pub remote: RemoteMachines,
 }
 
@@ -56,7 +56,7 @@ pub struct Engine {
     pub(crate) agent: Option<String>,
     pub(crate) options: EngineOptions,
     pub(crate) config_source: ConfigSource,
-    /// Trouble that was met before the first look at the roots.
+    /// Problems that occurred before the roots were first read.
     pub(crate) opening: Vec<Reason>,
     live: Arc<LiveCatalog>,
     kept: Option<CatalogCache>,
@@ -64,7 +64,7 @@ pub struct Engine {
     /// The variables that runs of this engine have.
     pub(crate) leases: EnvLeases,
     pub(crate) scan_gate: ScanGate,
-    /// What the locks say, as long as they say the same.
+    /// What the locks say, cached until they change.
     pub(crate) trusted: Mutex<Option<Arc<LockTrust>>>,
     /// Opened when a message is routed for the first time.
     pub(crate) models: OnceLock<RouterModels>,
@@ -74,7 +74,7 @@ pub struct Engine {
     pub(crate) cortex: OnceLock<CortexState>,
     pub(crate) vocabulary: OnceLock<SignalVocabulary>,
     pub(crate) scanner: OnceLock<Scanner>,
-    /// It was said that the reviewer has no model; once is enough.
+    /// Whether it was reported that the reviewer has no model; once is enough.
     pub(crate) said_no_provider: AtomicBool,
 }
 
@@ -85,9 +85,9 @@ impl Engine {
         Self::over(Arc::default(), env, options)
     }
 
-    /// The same view under the configuration as it is now; `None` where it says what it said.
+    /// The same view under the configuration as it is now; `None` where it did not change.
     ///
-    /// Versions go on counting, and what was read stays known.
+    /// Version numbers continue, and what was read stays cached.
     pub fn reload_if_changed(&self) -> Result<Option<Self>, EngineError> {
         let mut now = Self::over(Arc::clone(&self.live), self.env.clone(), self.options.clone())?;
         let same = now.config == self.config && now.opening == self.opening;
@@ -172,12 +172,12 @@ impl Engine {
         self.refresh(RefreshCause::Files).snapshot
     }
 
-    /// The skills as of the last look, for whoever watches; looks where nobody has yet.
+    /// The skills as of the last refresh, for observers; refreshes first where there was none.
     pub fn current(&self) -> Arc<Snapshot> {
         self.live.current().unwrap_or_else(|| self.snapshot())
     }
 
-    /// Looks at the roots again and says what differs.
+    /// Reads the roots again and returns what differs.
     pub fn refresh(&self, cause: RefreshCause) -> CatalogChange {
         let trust = self.trust();
         if let Some(kept) = &self.kept {
@@ -191,7 +191,7 @@ impl Engine {
         change
     }
 
-    /// Forgets what was read below a folder, before a look that must not trust it.
+    /// Drops what was cached below a folder, before a refresh that must not trust it.
     pub(crate) fn forget_below(&self, folder: &Path) {
         self.live.forget_below(folder);
     }
@@ -218,7 +218,7 @@ impl Engine {
         wanted: &str,
     ) -> Result<&'a CatalogEntry, EngineError> {
         catalog.lookup(wanted).map_err(|error| {
-            // A folder that was looked at and left out has a record; that is the answer.
+            // A folder that was read and left out has a record; that is the answer.
             let record = catalog.issues.iter().find(|issue| {
                 let path = issue.path.as_deref().map(Path::new);
                 path.is_some_and(|path| {

@@ -26,7 +26,7 @@ pub struct ExplanationStep {
     pub stage: &'static str,
     /// How it went.
     pub mark: ExplanationMark,
-    /// What was the case.
+    /// What was found.
     pub text: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +146,7 @@ impl SkillsHandle<'_> {
         why
     }
 
-    /// What the guard, the hosts and earlier outcomes have to say.
+    /// What the guard, the hosts and earlier outcomes say.
     fn explain_trust(&self, entry: &CatalogEntry, why: &mut DecisionExplanation) {
         if let Some(scan) = entry.scan.as_ref().filter(|scan| scan.findings > 0) {
             let said =

@@ -1,8 +1,8 @@
-//! The engine: composes the parts of sinew, and is the only place where rules meet.
+//! The engine: composes the parts of sinew, and is the only crate that combines their rules.
 //!
 //! Every surface (command line, HTTP, MCP, dashboard) opens an [`Engine`] and renders what it
-//! answers. The engine prints nothing and asks nobody; it gives values, reasons and errors that say
-//! what to do next.
+//! answers. The engine prints nothing and prompts no user; it returns values, reasons and errors that
+//! say what to do next.
 //!
 //! ```
 //! use sinew_engine::{Engine, EngineOptions, RouteRequest};
@@ -32,8 +32,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** the machine arrives in an [`Environment`](sinew_settings::Environment); nothing below a surface looks at the
-//! process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
+//! **Invariant:** the machine arrives in an [`Environment`](sinew_settings::Environment); nothing below
+//! a surface reads the process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
 pub mod acquire;
 pub mod approval;

@@ -19,7 +19,7 @@ use crate::{DigestCache, Engine, QuestionGuard, RouteAnswer, RouteRequest};
 /// The one engine of a process that stays up.
 pub struct LiveEngine {
     engine: RwLock<Arc<Engine>>,
-    /// What the configuration file looked like when it was read.
+    /// The stamp of the configuration file when it was read.
     config: Mutex<Option<ConfigStamp>>,
     digests: DigestCache,
     observers: Mutex<WatchObservers>,
@@ -29,13 +29,13 @@ pub struct LiveEngine {
     loaded: AtomicBool,
 }
 
-/// What a configuration file looks like without reading it: when it was written, and its size.
+/// Identifies a version of a configuration file without reading it: modification time and size.
 type ConfigStamp = (SystemTime, u64);
 
-/// Hears what happens to the skills, until it has had enough.
+/// Is called with events about the skills, until it returns `Break`.
 type WatchObserver = Box<dyn FnMut(&WatchEvent) -> ControlFlow<()> + Send>;
 
-/// Everybody who follows the skills.
+/// All observers of the skills.
 #[derive(Default)]
 struct WatchObservers {
     all: Vec<WatchObserver>,
@@ -100,7 +100,7 @@ impl LiveEngine {
     }
 
     fn reload_from(&self, engine: Arc<Engine>) -> Arc<Engine> {
-        // A file that makes no sense right now is being written; the next change looks again.
+        // A file that is invalid right now is being written; the next change reads it again.
         let Ok(Some(newer)) = engine.reload_if_changed() else { return engine };
         newer.refresh(RefreshCause::Settings);
         let newer = Arc::new(newer);
@@ -108,7 +108,7 @@ impl LiveEngine {
         newer
     }
 
-    /// The engine and the skills as they are now; looks at the folders first.
+    /// The engine and the skills as they are now; reads the folders first.
     pub fn fresh_view(self: &Arc<Self>) -> LiveView {
         let engine = self.engine();
         let snapshot = engine.snapshot();
@@ -176,7 +176,7 @@ impl LiveView {
     }
 }
 
-/// Tells everybody who follows; ends when nobody does.
+/// Passes an event to all observers; ends when none is left.
 fn tell(live: &Weak<LiveEngine>, event: &WatchEvent) -> ControlFlow<()> {
     let Some(live) = live.upgrade() else { return ControlFlow::Break(()) };
     let mut observers = lock(&live.observers);

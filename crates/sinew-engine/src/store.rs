@@ -18,7 +18,7 @@ const DATABASE_URL: &str = "SINEW_DATABASE_URL";
 
 impl Engine {
     /// The database: `SINEW_DATABASE_URL`, else `sinew.db` in sinew's home. A damaged file is set aside
-    /// and an empty one takes its place: what is remembered never stands in the way of a task.
+    /// and an empty one takes its place: a damaged memory never blocks a task.
     pub fn store(&self) -> Result<Arc<dyn Store>, EngineError> {
         if let Some(store) = self.store.get() {
             return Ok(Arc::clone(store));

@@ -13,7 +13,7 @@ use sinew_settings::{Reason, ReasonCode};
 
 use crate::{Engine, LiveEngine};
 
-/// How often the roots are looked at while they cannot be watched.
+/// How often the roots are read while they cannot be watched.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// What happened to the skills, or to watching them.
@@ -33,7 +33,7 @@ pub enum WatchEvent {
     Notice(Reason),
 }
 
-/// Where events go, until they are no longer wanted.
+/// Receives events, until it returns `Break`.
 type Report<'r> = &'r mut dyn FnMut(WatchEvent) -> ControlFlow<()>;
 
 /// Reports changes until `report` has had enough or the engine is gone.
@@ -58,11 +58,11 @@ pub(crate) fn follow(live: &dyn Fn() -> Option<Arc<LiveEngine>>, report: Report<
     }
 }
 
-/// What a follower knows from one look to the next.
+/// What a follower remembers from one refresh to the next.
 struct CatalogFollower {
-    /// The engine that looked last: another one means that the configuration changed.
+    /// The engine of the last refresh: another one means that the configuration changed.
     engine: Weak<Engine>,
-    /// The skills that were last told of.
+    /// The skills as last reported.
     told: Arc<Snapshot>,
     /// Absent while the folders cannot be watched.
     watch: Option<CatalogWatch>,
@@ -70,9 +70,9 @@ struct CatalogFollower {
     started: bool,
 }
 
-/// Why it is time to look again.
+/// Why it is time to refresh.
 enum WakeReason {
-    /// The folders are not watched; it is looked at them regularly.
+    /// The folders are not watched; they are read regularly.
     Time,
     /// Something may have been missed.
     Lost,
@@ -91,7 +91,7 @@ impl CatalogFollower {
         }
     }
 
-    /// Watches the folders where that is wanted and not done yet, and tells that it began.
+    /// Watches the folders where that is wanted and not done yet, and reports that it began.
     fn begin(&mut self, engine: &Engine, report: Report<'_>) -> ControlFlow<()> {
         if self.watch.is_none() && engine.config.load.watch && Instant::now() >= self.retry_at {
             match start(engine, &self.told) {
@@ -117,7 +117,7 @@ impl CatalogFollower {
         })
     }
 
-    /// Waits until it is time to look again; `None` after a while in which nothing happened.
+    /// Waits until it is time to refresh; `None` after a while in which nothing happened.
     fn wait(&mut self) -> Option<WakeReason> {
         match &mut self.watch {
             None => {
@@ -134,7 +134,7 @@ impl CatalogFollower {
         }
     }
 
-    /// Looks at the configuration and the folders again, and tells what differs from what was told.
+    /// Reads the configuration and the folders again, and reports what differs from the last report.
     fn refresh(
         &mut self,
         live: &LiveEngine,
@@ -167,7 +167,7 @@ impl CatalogFollower {
             false => RefreshCause::Settings,
         };
         self.engine = Arc::downgrade(&engine);
-        // Compared with what was told: a question may have looked at the folders first.
+        // Compared with the last report: a question may have read the folders first.
         let change = CatalogChange::between(Some(&self.told), &snapshot, cause);
         self.told = snapshot;
         match change.is_empty() {

@@ -39,7 +39,7 @@ pub struct CortexExport {
 pub struct CortexImport {
     /// The file that was read.
     pub path: PathBuf,
-    /// Whether it was added or took the place of what was known.
+    /// Whether it was added to the memory or replaced it.
     pub mode: CortexImportMode,
     /// Regions in it.
     pub regions: usize,
@@ -90,8 +90,8 @@ impl Cortex<'_> {
         Ok(CortexImport { path, mode, regions, candidates, lessons, repaired })
     }
 
-    /// Brings the mirror up to date. It is a copy for others: when it cannot be written, that is told
-    /// and stops nothing.
+    /// Brings the mirror up to date. It is a copy for other programs: failing to write it is only a
+    /// notice.
     pub(super) fn mirror(&self) {
         let Some(path) = &self.state.mirror else { return };
         if let Err(error) = self.write_mirror(path) {
@@ -127,7 +127,7 @@ impl Cortex<'_> {
         Ok(())
     }
 
-    /// Keeps a file that cannot be read beside the one that takes its place.
+    /// Keeps a file that cannot be read beside the one that replaces it.
     fn keep_aside(&self, path: &Path) -> Result<(), EngineError> {
         let stamp = self.now().to_string().replace([':', '.'], "-");
         let mut aside = path.as_os_str().to_owned();
@@ -142,7 +142,7 @@ impl Cortex<'_> {
         Ok(())
     }
 
-    /// After a damaged database was set aside, the mirror is the best that is left.
+    /// After a damaged database was set aside, the memory is restored from the mirror.
     pub(super) fn restore_from_mirror(&self) {
         let Some(path) = self.state.mirror.clone().filter(|path| path.is_file()) else { return };
         match self.import(&path, CortexImportMode::Merge) {
@@ -162,7 +162,7 @@ fn counts(file: &CortexJson) -> (usize, usize, usize) {
     (motor.len(), candidates, file.cortex.prefrontal.lessons.len())
 }
 
-/// A file of bounded size. A pipe, a device or a folder is none.
+/// A regular file of bounded size: never a pipe, a device or a folder.
 fn read(path: &Path) -> Result<String, EngineError> {
     let metadata = fs::metadata(path).map_err(|error| match error.kind() {
         Io::NotFound => {

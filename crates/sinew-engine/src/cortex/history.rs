@@ -7,8 +7,8 @@ use super::Cortex;
 use super::log::STREAM;
 use crate::EngineError;
 
-/// Records looked through for one answer: months of use, read in a few milliseconds.
-const LOOKED_AT: u64 = 5_000;
+/// Records searched for one answer: months of use, read in a few milliseconds.
+const MAX_SEARCHED: u64 = 5_000;
 
 impl Cortex<'_> {
     /// The latest records that `wanted` takes, newest first, at most `limit`.
@@ -18,7 +18,7 @@ impl Cortex<'_> {
         wanted: impl Fn(&RecordBody) -> bool,
     ) -> Result<Vec<CortexRecord>, EngineError> {
         let store = self.store()?;
-        let from = RecordSeq(store.len(STREAM)?.saturating_sub(LOOKED_AT));
+        let from = RecordSeq(store.len(STREAM)?.saturating_sub(MAX_SEARCHED));
         let (mut records, _) = self.read_after(&*store, from)?;
         records.retain(|record| wanted(&record.body));
         records.sort_by_key(|record| std::cmp::Reverse(record.key()));

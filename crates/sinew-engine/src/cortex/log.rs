@@ -17,8 +17,8 @@ use crate::{EngineError, store};
 pub(super) const STREAM: &str = "outcomes";
 /// The snapshot of the fold.
 const SNAPSHOT: &str = "cortex";
-/// Records between two snapshots. Every command that learns folds so many at most, which must not be
-/// felt; a full memory is a quarter of a megabyte, so that writing it each time would be.
+/// Records between two snapshots. Every command that learns folds so many at most, which is not
+/// noticeable; writing a full memory, a quarter of a megabyte, each time would be.
 const SNAPSHOT_EVERY: u64 = 32;
 
 /// How far this process has followed the log.
@@ -120,7 +120,7 @@ impl Cortex<'_> {
         }
     }
 
-    /// Sets the damaged database aside, begins a new one, and tells.
+    /// Sets the damaged database aside, begins a new one, and adds a notice.
     fn heal(&self) -> Result<(), EngineError> {
         let fresh = store::open_after_set_aside(&self.engine.env)?;
         if let Some(aside) = fresh.location().set_aside.clone() {
@@ -161,7 +161,7 @@ impl Cortex<'_> {
     fn load_snapshot(&self, store: &dyn Store, followed: &mut FoldState) -> Result<(), StoreError> {
         let found = store.snapshot(SNAPSHOT)?.filter(|snapshot| snapshot.tag == self.tag());
         let Some(found) = found else { return Ok(()) };
-        // One that reaches further than its log belongs to another log.
+        // A snapshot that reaches further than the log belongs to another log.
         if found.through.0 > store.len(STREAM)? {
             return store.drop_snapshot(SNAPSHOT);
         }
@@ -208,8 +208,8 @@ impl Cortex<'_> {
         })
     }
 
-    /// The records after a place, and the place of the last one. One that cannot be read is skipped
-    /// and told of.
+    /// The records after a position, and the position of the last one. One that cannot be read is
+    /// skipped with a notice.
     pub(super) fn read_after(
         &self,
         store: &dyn Store,
@@ -231,7 +231,7 @@ impl Cortex<'_> {
     }
 }
 
-/// The database, or the engine, is in the way.
+/// An error of the database, or of the engine.
 pub(super) enum CortexLogError {
     Store(StoreError),
     Engine(EngineError),
@@ -268,7 +268,7 @@ pub(super) fn log_row(record: &CortexRecord) -> Result<NewStreamRecord, EngineEr
     })
 }
 
-/// Chance for the ids of records.
+/// Random bits for the ids of records.
 pub(crate) fn entropy() -> Result<u128, EngineError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {

@@ -1,5 +1,4 @@
-//! Looking at the memory, and putting it right: overview, lessons, blacklist, reset, prune, rebuild,
-//! retract.
+//! Inspecting and correcting the memory: overview, lessons, blacklist, reset, prune, rebuild, retract.
 
 use serde::Serialize;
 use sinew_cortex::explain::{CandidateView, LessonView, candidate_views};
@@ -14,7 +13,7 @@ use sinew_settings::ErrorCode;
 use super::Cortex;
 use crate::EngineError;
 
-/// Everything that is remembered, as people look at it.
+/// Everything that is remembered, for display.
 #[derive(Debug, Clone, Serialize)]
 pub struct CortexOverview {
     /// The regions, latest use first.
@@ -36,7 +35,7 @@ pub struct CortexOverview {
 pub struct RegionRow {
     /// The region.
     pub region: String,
-    /// The words that stand for it.
+    /// Its signals.
     pub signals: Vec<String>,
     /// When any of its skills was last used.
     pub last_used: UtcDay,
@@ -56,12 +55,12 @@ pub struct LessonRow {
     pub contradicted: u32,
 }
 
-/// What pruning takes, or would.
+/// What pruning removes, or would.
 #[derive(Debug, Clone, Serialize)]
 pub struct PruneReport {
-    /// What leaves, and why.
+    /// What is removed, and why.
     pub removed: Vec<PruneRemoval>,
-    /// Whether it has left.
+    /// Whether it was removed.
     pub done: bool,
 }
 
@@ -213,7 +212,7 @@ impl Cortex<'_> {
         Ok(())
     }
 
-    /// Prunes now, or says what pruning would take.
+    /// Prunes now, or reports what pruning would remove.
     pub fn prune(&self, dry_run: bool) -> Result<PruneReport, EngineError> {
         let today = self.now().day();
         let removed =

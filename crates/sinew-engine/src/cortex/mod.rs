@@ -1,8 +1,8 @@
-//! The cortex with hands: the log in the database, the clock, the mirror file.
+//! The cortex with its storage: the log in the database, the clock, the mirror file.
 //!
-//! [`Engine::cortex`] gives a [`Cortex`]. Whoever has an outcome calls [`Cortex::record`], whoever has a
-//! task [`Cortex::recall`]; both may happen in any number of processes at once. The log is the truth;
-//! what is held here is a fold of it that follows the log.
+//! [`Engine::cortex`] gives a [`Cortex`]. A caller with an outcome uses [`Cortex::record`], one with a
+//! task [`Cortex::recall`]; both may happen in any number of processes at once. The log is the source
+//! of truth; the memory held here is a fold that follows the log.
 //!
 //! What must never happen here: an outcome that was acknowledged and is not in the log, a secret or a
 //! name in a record, a damaged memory that stops a task.
@@ -117,8 +117,8 @@ impl Cortex<'_> {
         self.with_memory(CortexMemory::clone)
     }
 
-    /// What happened that somebody should know: a damaged file that was set aside, records that could
-    /// not be read.
+    /// Problems to report to the user: a damaged file that was set aside, records that could not be
+    /// read.
     pub fn notices(&self) -> Vec<String> {
         self.state.notices.lock().map(|notices| notices.clone()).unwrap_or_default()
     }

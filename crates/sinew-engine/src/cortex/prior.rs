@@ -18,10 +18,10 @@ use crate::{Engine, store};
 const ENOUGH: u64 = 5;
 /// What the last outcome adds or takes.
 const LATEST: f64 = 0.1;
-/// The weight that speaks neither for nor against a skill.
+/// The weight that counts neither for nor against a skill.
 const NEUTRAL: f64 = weight::NEW_WEIGHT;
 
-/// The longest name of a program that a lesson tells.
+/// The longest program name that a lesson may contain.
 const MAX_PLAIN: usize = 64;
 
 /// What is remembered, for messages that are routed.
@@ -95,7 +95,7 @@ impl RoutingMemory {
         let each = region.candidates.iter().chain(kept.map(|kept| &kept.candidate));
         let each = each.map(|candidate| {
             let effective = region.effective_weight(candidate, self.today, &self.policy);
-            // Registries name skills `owner/name`; a catalog knows the name.
+            // Registries name skills `owner/name`; the catalog uses the last part.
             let id = candidate.slug.rsplit('/').next().unwrap_or(&candidate.slug);
             (id.to_owned(), effective - NEUTRAL + latest(candidate))
         });
@@ -105,8 +105,8 @@ impl RoutingMemory {
 
 impl RoutingMemory {
     /// What was learned about tasks like this one and these skills. Lessons that the machine
-    /// contradicts are not told, and those about the words of a description without anybody's words:
-    /// nothing that a skill or a user wrote is in them but names.
+    /// contradicts are left out, and those about a description do not quote it: apart from names,
+    /// they hold nothing that a skill or a user wrote.
     pub(crate) fn lessons(
         &self,
         message: &str,
@@ -151,7 +151,7 @@ impl RoutingMemory {
     }
 }
 
-/// What was learned that belongs to a message, in sentences of ours.
+/// What was learned that applies to a message, in sinew's own sentences.
 #[derive(Debug, Default)]
 pub(crate) struct MessageLessons {
     /// About tasks like this one.
@@ -169,7 +169,7 @@ impl MessageLessons {
     }
 }
 
-/// Whether a name can only be a name: what was recorded long ago is not trusted with a prompt.
+/// Whether a recorded key is a plain name: anything else is not put into a prompt.
 fn is_plain(key: &str) -> bool {
     key.len() <= MAX_PLAIN
         && key.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'))

@@ -24,7 +24,7 @@ pub struct TaskRecall {
     /// The decision with everything behind it.
     #[serde(flatten)]
     pub explanation: RecallExplanation,
-    /// Lessons of the region, looked at on this machine.
+    /// Lessons of the region, checked on this machine.
     pub lessons: Vec<ProbedLesson>,
 }
 
@@ -34,7 +34,7 @@ pub struct ProbedLesson {
     /// The lesson.
     #[serde(flatten)]
     pub lesson: LessonView,
-    /// Whether the program or variable is there; `None` where there is nothing to look for.
+    /// Whether the program or variable was found; `None` where there is nothing to check.
     pub found: Option<bool>,
 }
 
@@ -58,8 +58,8 @@ pub enum WhyAnswer {
 }
 
 impl Cortex<'_> {
-    /// What is known about a task. A memory that cannot be read is one that knows nothing: the answer
-    /// is then to search, and the reason says why.
+    /// What is known about a task. A memory that cannot be read counts as empty: the answer is then to
+    /// search, and the reason says why.
     pub fn recall(&self, task: &str, region: Option<&str>) -> TaskRecall {
         match self.try_recall(task, region) {
             Ok(recalled) => recalled,
@@ -101,7 +101,7 @@ impl Cortex<'_> {
                 found: held.lesson.probe().and_then(|probe| self.probe(&probe)),
                 lesson: LessonView::of(held, today, self.policy()),
             });
-            // A warning that was not right for long, and is not right now, warns of nothing.
+            // A stale warning about something that exists here now is left out.
             let is_worth_telling = |told: &ProbedLesson| {
                 let warns = matches!(told.lesson.lesson, Lesson::DependencyWarning { .. });
                 !(warns && told.lesson.stale && told.found == Some(true))
@@ -123,7 +123,7 @@ impl Cortex<'_> {
                 Some((name.clone(), views.into_iter().find(|view| view.slug == about)?))
             });
             let mut found: BTreeMap<String, CandidateView> = found.collect();
-            // A skill that was kept has left its region, and its record is still there.
+            // A retained skill has left its region, but its record still exists.
             for kept in memory.retained.iter().filter(|kept| kept.slug == about) {
                 if let Some(region) = memory.motor.get(&kept.region) {
                     let seen =
@@ -136,7 +136,7 @@ impl Cortex<'_> {
         if !regions.is_empty() || blacklisted {
             return Ok(WhyAnswer::Skill { slug: about.to_owned(), regions, blacklisted });
         }
-        // One word that means nothing is more likely a skill than a task.
+        // A single unknown word is more likely a skill than a task.
         if !about.contains(char::is_whitespace)
             && signal_words(about, self.engine.vocabulary()).is_empty()
         {

@@ -18,7 +18,7 @@ use super::Cortex;
 use crate::EngineError;
 
 /// A record may lie this far in the future: clocks of a team differ. More is a mistake that would keep
-/// a region young for ever.
+/// a region from ever ageing.
 const MAX_AHEAD_MS: i64 = 24 * 60 * 60 * 1000;
 /// The longest slug, version, source, agent, model, key or tag.
 const MAX_NAME: usize = 128;
@@ -28,7 +28,7 @@ const MAX_TAGS: usize = 32;
 /// A use of a skill that is to be recorded.
 #[derive(Debug, Clone, Default)]
 pub struct NewOutcome {
-    /// The record's id, for a caller that may have to tell twice; a new one where absent.
+    /// The record's id, for a caller that may have to retry; a new one where absent.
     pub id: Option<Ulid>,
     /// The task area; found or named by the task where absent.
     pub region: Option<String>,
@@ -42,7 +42,7 @@ pub struct NewOutcome {
     pub source: Option<String>,
     /// The digest of its files.
     pub digest: Option<String>,
-    /// Whether it worked; `None` when nobody can say.
+    /// Whether it worked; `None` when that is unknown.
     pub worked: Option<bool>,
     /// How it failed.
     pub kind: Option<FailureKind>,
@@ -50,14 +50,14 @@ pub struct NewOutcome {
     pub detail: Option<String>,
     /// The missing program or variable, by name.
     pub key: Option<String>,
-    /// What the skill does besides thinking; `None` where nobody knows.
+    /// The skill's side effects; `None` where they are unknown.
     pub side_effects: Option<Vec<String>>,
-    /// What somebody says about the skill's description: misleading with a mismatch, right with a
+    /// What the caller says about the skill's description: misleading with a mismatch, right with a
     /// success.
     pub point: Option<String>,
-    /// How much of it the skill answers for.
+    /// How much of it is due to the skill.
     pub blame: Option<f64>,
-    /// Whether the host had no way out.
+    /// Whether the host was offline.
     pub offline: bool,
     /// Characters and bytes of its SKILL.md.
     pub skill_md: Option<(u64, u64)>,
@@ -75,7 +75,7 @@ pub struct NewOutcome {
     pub ms: Option<u64>,
     /// What it cost.
     pub tokens: Option<u64>,
-    /// Programs and variables that were looked for: `bin:ffmpeg`, `env:TOKEN`.
+    /// Programs and variables that were probed: `bin:ffmpeg`, `env:TOKEN`.
     pub probes: BTreeMap<String, bool>,
 }
 
@@ -92,9 +92,9 @@ pub struct OutcomeEffect {
     pub skill: String,
     /// Its version.
     pub version: String,
-    /// Its weight before it; `None` where nothing was remembered of it.
+    /// Its weight before the outcome; `None` where it was unknown.
     pub previous_weight: Option<f64>,
-    /// Its weight after it; `None` where nothing is remembered of it.
+    /// Its weight after the outcome; `None` where it is not remembered.
     pub weight: Option<f64>,
     /// The weight as it counts today.
     pub effective_weight: Option<f64>,
@@ -112,13 +112,13 @@ pub struct OutcomeEffect {
     pub runs: Option<RunCounts>,
     /// Successes in a row.
     pub streak: u32,
-    /// What its reliability is at least, one-sided 95 %.
+    /// The lower bound of its reliability, one-sided 95 %.
     pub lower_bound: f64,
     /// Lessons that were created, confirmed or contradicted.
     pub lessons: Vec<String>,
     /// What was pruned.
     pub pruned: Vec<PruneRemoval>,
-    /// Words that stand for the region from now on.
+    /// New signals of the region.
     pub signals: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ impl Cortex<'_> {
         }
         let (region, missed) = self.region_of(new)?;
         let mut outcome = self.outcome(new, &region)?;
-        // What happened some time ago happened on another machine, as far as anybody knows.
+        // An outcome reported later may come from another machine, so this one is not probed.
         if new.at.is_none() {
             self.look_around(&mut outcome)?;
         }
@@ -419,7 +419,6 @@ fn recorded(
     }
 }
 
-/// What happened to a lesson, in a sentence.
 /// What became of a lesson, in a sentence.
 pub(crate) fn lesson_sentence(op: LessonOp, lesson: &lesson::Lesson) -> String {
     let what = match lesson {
@@ -440,7 +439,7 @@ pub(crate) fn lesson_sentence(op: LessonOp, lesson: &lesson::Lesson) -> String {
     format!("{op}: {what}")
 }
 
-/// A short name without anything that only a machine would write, and without a secret.
+/// A short name without white space, control characters and secrets.
 pub(super) fn checked_name(what: &str, text: &str) -> Result<String, EngineError> {
     let text = text.trim();
     let bad = |why: String| {

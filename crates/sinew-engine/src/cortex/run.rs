@@ -24,23 +24,23 @@ use crate::store::audit;
 
 /// The runs, by id.
 const RUNS: &str = "runs";
-/// A longer keyword is none.
+/// The longest keyword.
 const MAX_KEYWORD: usize = 40;
-/// Runs read at a time when those are looked for that are not over.
+/// Runs read at a time when searching for open ones.
 const PAGE: usize = 1_000;
 
-/// A run after it was told how it went.
+/// A run after its outcome was reported.
 #[derive(Debug, Clone, Serialize)]
 pub struct ReportedRun {
     /// The run.
     pub run: String,
-    /// Where it stands.
+    /// Its state.
     pub state: &'static str,
     /// The task area.
     pub region: Option<String>,
     /// The skill.
     pub skill: Option<String>,
-    /// The skill's weight; `None` where nothing is remembered of it.
+    /// The skill's weight; `None` where it is not remembered.
     pub weight: Option<f64>,
     /// The weight as it counts today.
     pub effective_weight: Option<f64>,
@@ -51,7 +51,7 @@ pub struct ReportedRun {
 }
 
 impl Cortex<'_> {
-    /// What a step did to a run and to what is remembered of its skill.
+    /// What a step did to a run and to the memory of its skill.
     pub fn reported_run(&self, stepped: &AcquireStep) -> Result<ReportedRun, EngineError> {
         let run = &stepped.run;
         let skill = run.current().map(|offer| offer.slug.clone());
@@ -84,7 +84,7 @@ impl Cortex<'_> {
         self.begin_run(&AcquireRequest { task: task.to_owned(), ..AcquireRequest::default() })
     }
 
-    /// Begins a run as somebody wishes.
+    /// Begins a run for a request.
     pub(crate) fn begin_run(&self, wish: &AcquireRequest) -> Result<AcquireRun, EngineError> {
         if wish.task.trim().is_empty() {
             return Err(EngineError::new(ErrorCode::NoTask, "there is no task"));
@@ -139,8 +139,8 @@ impl Cortex<'_> {
         }
     }
 
-    /// Takes a run one step on: the run, what it logs and the audit entry are saved together, or not
-    /// at all. What must be done then is up to the caller.
+    /// Advances a run by one step: the run, its log records and the audit entry are saved together, or
+    /// not at all. The effects are up to the caller.
     pub fn step_run(
         &self,
         id: &str,
@@ -202,8 +202,8 @@ impl Cortex<'_> {
         Ok(AcquireEvent::Learned { worth_keeping })
     }
 
-    /// Tells a run how the use of its skill went, and learns from it. What needs hands (asking,
-    /// uninstalling, trying again) is left to whoever carries the run on.
+    /// Reports to a run how the use of its skill went, and learns from it. Further effects (asking,
+    /// uninstalling, trying again) are left to the caller that continues the run.
     pub fn report_run(&self, id: &str, finish: UseReport) -> Result<AcquireStep, EngineError> {
         let mut stepped =
             self.step_run(id, &AcquireEvent::Finished(finish), RelayPolicy::Limited)?;

@@ -15,8 +15,8 @@ impl Cortex<'_> {
     pub(crate) fn trials(&self, slug: &str, since: UtcInstant) -> Result<TrialRecord, EngineError> {
         let records =
             self.latest_records(usize::MAX, |body| matches!(body, RecordBody::Outcome(_)))?;
-        // What was taken back counts for nothing. A use that lies further back than the latest records
-        // is still remembered by its day.
+        // Retracted outcomes do not count. A use older than the latest records is still remembered by its
+        // day.
         let (retracted, mut used) = self.with_memory(|memory| {
             let candidates = memory.motor.values().flat_map(|region| &region.candidates);
             let mut own = candidates.filter(|candidate| candidate.slug == slug);

@@ -32,7 +32,7 @@ pub struct ExecRequest<'a> {
     pub region: Option<&'a str>,
     /// How long it may take.
     pub timeout: Option<Duration>,
-    /// What it reads.
+    /// Its standard input.
     pub stdin: StdinMode,
     /// What becomes of its standard output.
     pub stdout: StdoutMode,
@@ -49,16 +49,16 @@ pub struct ExecReport {
     /// What became of it.
     #[serde(flatten)]
     pub run: run::RunReport,
-    /// Variables that the skill's configuration wanted to set and did not, or that are doubted.
+    /// Variables that the skill's configuration wanted to set and did not, or that are suspicious.
     pub records: Vec<Reason>,
     /// Variables of the host that the command did not get.
     pub withheld: Vec<Reason>,
-    /// Declared variables that nobody set.
+    /// Declared variables that are not set.
     pub missing_env: Vec<String>,
     /// What was learned from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub learned: Option<OutcomeEffect>,
-    /// Why nothing was, where that is nobody's wish.
+    /// Why nothing was learned, where that is an error and not configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_learned: Option<EngineError>,
 }
@@ -76,9 +76,9 @@ impl ExecHandle<'_> {
     ) -> Result<ExecReport, EngineError> {
         let region = request.region;
         let mut report = self.run_for(catalog, entry, request, control, observe)?;
-        // What somebody ended says nothing about the skill.
+        // An interrupted command says nothing about the skill.
         if self.engine.config.cortex.enabled && !report.run.interrupted {
-            // The command has run; a memory that is not at hand changes nothing about that.
+            // The command has run; an unavailable memory does not change that.
             match self.learn_from(entry, region, &report) {
                 Ok(learned) => report.learned = Some(learned),
                 Err(error) => report.not_learned = Some(error),
@@ -87,8 +87,8 @@ impl ExecHandle<'_> {
         Ok(report)
     }
 
-    /// Readies what [`run`](Self::run) learns with and into, ahead of its use. What goes wrong is said
-    /// when something is learned.
+    /// Opens the cortex ahead of its use by [`run`](Self::run). An error is reported when something is
+    /// learned.
     pub fn prepare_cortex(&self) {
         if self.engine.config.cortex.enabled {
             let _ = self.engine.cortex().and_then(|cortex| cortex.with_memory(|_| ()));
@@ -240,8 +240,8 @@ impl ExecHandle<'_> {
     }
 }
 
-/// The one region in which the skill is known, else a region of its own: whoever runs it by name has
-/// not said what for.
+/// The one region in which the skill is known, else a region of its own: a run by name does not state
+/// a task.
 fn usual_region(memory: &CortexMemory, entry: &CatalogEntry) -> Option<String> {
     let slug = slug(entry);
     let mut known = memory.motor.keys().filter(|region| memory.candidate(region, &slug).is_some());

@@ -1,4 +1,4 @@
-//! The agents whose hooks are spoken, as data: what they call each moment, and what they want back.
+//! The agents whose hooks are supported, as data: their names for each moment, and the form of answers.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ pub(super) struct HookAgent {
     pub(super) name: &'static str,
     /// Its own names for moments.
     events: &'static [(&'static str, HookMoment)],
-    /// Whether it is asked not to show our answer to its user. Codex takes such a wish for an error.
+    /// Whether it is asked not to show our answer to its user. Codex treats that as an error.
     quiet: bool,
 }
 

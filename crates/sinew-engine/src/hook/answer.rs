@@ -20,14 +20,14 @@ use super::{HookReply, Hooks, home, kept, now, sessions};
 use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
 use crate::{Engine, EngineError, PromptOptions, store};
 
-/// The tool of the MCP server that finds skills which the index has no room for.
+/// The tool of the MCP server that finds skills that do not fit into the index.
 const SEARCH_TOOL: &str = "find_skill";
 
 /// Characters of a message that are routed.
 const MAX_ROUTED: usize = 20_000;
 /// Characters of a message that the log keeps.
 const MAX_LOGGED: usize = 200;
-/// Sessions that are looked at for work that was left.
+/// Sessions that are checked for unfinished work.
 const MAX_LOOKED_AT: usize = 32;
 /// Approvals that are named at the start of a session.
 const MAX_WAITING: usize = 8;
@@ -46,7 +46,7 @@ impl HookEvent {
         let is_live = engine.config.traces.learns_from_hooks();
         let note = || self.record_event(&engine.env, engine.workspace(), is_live);
         if self.moment == HookMoment::UserPrompt {
-            // Looking for secrets takes a third as long as finding the skill; neither waits.
+            // Searching for secrets takes a third as long as finding the skill, so both run at once.
             return thread::scope(|scope| {
                 let noted = scope.spawn(note);
                 let reply = self.user_prompt(engine);
@@ -142,7 +142,7 @@ impl HookEvent {
         if text.is_empty() { None } else { self.host.answer(self.moment, text) }
     }
 
-    /// A decision that cannot be written down is not acted upon: nobody could ask why.
+    /// A decision that cannot be logged is not acted upon: it could not be explained later.
     fn log(&self, engine: &Engine, what: HookDecisionKind) -> Result<(), EngineError> {
         let decided = HookDecision {
             at: now(&engine.env),
@@ -188,7 +188,7 @@ fn unavailable(answer: &RouteAnswer) -> Vec<&UnavailableSkill> {
     answer.unavailable.iter().filter(needs_setup).take(MAX_OFFERS).collect()
 }
 
-/// What waits for the user's word. Ids are ours; what they are about is not told here.
+/// Approvals that wait for the user, by id only: what they are about is not told here.
 fn waiting(engine: &Engine) -> Option<String> {
     if !store::local_exists(&engine.env) {
         return None;

@@ -18,7 +18,7 @@ pub(super) struct HookOffer<'a> {
     pub(super) name: &'a str,
     pub(super) description: &'a str,
     pub(super) location: String,
-    /// What was learned about it, in sentences of ours.
+    /// What was learned about it, in sinew's own sentences.
     pub(super) lessons: &'a [String],
 }
 

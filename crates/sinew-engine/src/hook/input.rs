@@ -1,5 +1,5 @@
-//! What an agent writes to a hook, read with goodwill: a field that is absent or of another kind is
-//! one that says nothing.
+//! What an agent writes to a hook, read leniently: a field that is absent or of another type is
+//! ignored.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use sinew_traces::{LiveStep, live_step};
 
 use super::agents::HookMoment;
 
-/// Characters of a message that are kept until the turn ends: no longer one is a correction.
+/// Characters of a message that are kept until the turn ends: a longer one is never a correction.
 const MAX_PROMPT: usize = 4_000;
-/// Characters of the agent's last words that are kept for the reviewer.
+/// Characters of the agent's last message that are kept for the reviewer.
 const MAX_SAID: usize = 2_000;
 /// Characters of a name, an id or a path.
 const MAX_NAME: usize = 512;
-/// Characters of a tool's error that are looked at.
+/// Characters of a tool's error that are inspected.
 const MAX_ERROR: usize = 4_000;
 
 /// Messages that the agent's own machinery sends in the user's place.
@@ -36,10 +36,10 @@ const SKILL_TOOLS: &[(&str, &[&str])] = &[
     ("activate_skill", &["name", "skill"]),
     ("read_skill", &["name", "uri"]),
 ];
-/// The tool by which an agent says itself how a skill did.
+/// The tool by which an agent reports how a skill did.
 const REPORT_TOOL: &str = "report_outcome";
 
-/// An event, as every agent tells it.
+/// An event, in the form that all agents share.
 #[derive(Debug)]
 pub(super) struct HookInput {
     fields: Map<String, Value>,
@@ -77,7 +77,8 @@ pub(super) struct MaskedText {
 }
 
 impl MaskedText {
-    /// The first characters of a text, with secrets taken out before it is cut: half a key is one.
+    /// The first characters of a text, with secrets redacted before it is cut: half a key would not be
+    /// recognised.
     pub(super) fn of(text: &str, most: usize) -> Self {
         let masked = secrets::mask_strict(text);
         Self { had_secret: masked != text, text: masked.chars().take(most).collect() }
@@ -108,7 +109,7 @@ impl HookInput {
         self.name("session_id")
     }
 
-    /// Where the agent works; a path that is not whole says nothing.
+    /// Where the agent works; a relative path is ignored.
     pub(super) fn cwd(&self) -> Option<PathBuf> {
         self.text("cwd").map(PathBuf::from).filter(|path| path.is_absolute())
     }
@@ -124,12 +125,12 @@ impl HookInput {
         self.prompt().map(|prompt| MaskedText::of(prompt, MAX_PROMPT))
     }
 
-    /// The agent's last words.
+    /// The agent's last message.
     pub(super) fn last_message(&self) -> Option<&str> {
         self.text("last_assistant_message").or_else(|| self.text("prompt_response"))
     }
 
-    /// The agent's last words, as they are kept.
+    /// The agent's last message, as it is kept.
     pub(super) fn masked_last_message(&self) -> Option<String> {
         Some(MaskedText::of(self.last_message()?, MAX_SAID).text)
     }
@@ -144,7 +145,7 @@ impl HookInput {
         self.fields.get("stop_hook_active") == Some(&Value::Bool(true))
     }
 
-    /// What tells this event from another of its kind in the session.
+    /// What distinguishes this event from others of its kind in the session.
     pub(super) fn key(&self, moment: HookMoment) -> Option<String> {
         let id = match moment {
             HookMoment::SubagentStop => self.name("agent_id"),
@@ -235,10 +236,10 @@ impl HookInput {
     }
 }
 
-/// Fields of an answer that hold what a program said.
+/// Fields of an answer that hold a program's output.
 const SAID_FIELDS: &[&str] = &["stdout", "stderr", "output", "content", "text", "result"];
 
-/// What a tool said, in words.
+/// A tool's output as text.
 fn told(response: &Value) -> String {
     match response {
         Value::String(text) => text.clone(),

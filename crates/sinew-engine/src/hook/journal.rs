@@ -1,8 +1,8 @@
 //! What happened in a session since its last turn was settled: one file of JSON lines per session.
 //!
-//! The file is notebook and spool in one. Each event adds a line in well under a millisecond, needs no
-//! database, and is written once however often an agent sends it. What a turn comes to is worked out
-//! when it is over, and where that fails or takes too long the lines are still there.
+//! Each event adds a line in well under a millisecond, needs no database, and is written once however
+//! often an agent sends it. The results of a turn are worked out when it is over, and where that fails
+//! or takes too long the lines are still there.
 //!
 //! What must never happen here: a secret in a line, a file that grows without end, an event that is
 //! counted twice.
@@ -60,10 +60,10 @@ pub(super) enum JournalLine {
     /// What follows from the turns up to this one was done.
     Settled {
         turns: usize,
-        /// Whether a model is to look at the last of them.
+        /// Whether a model is to review the last of them.
         review: bool,
     },
-    /// A model has looked at the turns up to this one.
+    /// A model has reviewed the turns up to this one.
     Reviewed { turns: usize },
     /// The runs up to this turn were learned from.
     Learned { turns: usize },
@@ -103,7 +103,7 @@ pub(super) struct SessionJournal {
 /// A finished turn.
 #[derive(Debug, Clone)]
 pub(super) struct JournalTurn {
-    /// Its place in the session, counted from one.
+    /// Its number in the session, counted from one.
     pub(super) number: usize,
     pub(super) prompts: Vec<MaskedText>,
     pub(super) steps: Vec<ToolCall>,
@@ -119,7 +119,7 @@ pub(super) struct JournalTurn {
 pub(super) struct PendingWork {
     /// Turns that were not settled.
     pub(super) turns: Vec<JournalTurn>,
-    /// The turn that a model is to look at.
+    /// The turn that a model is to review.
     pub(super) review: Option<JournalTurn>,
     /// The last turn, where its run was not learned from.
     pub(super) learn: Option<JournalTurn>,
@@ -148,7 +148,7 @@ impl SessionJournal {
         paths.into_iter().map(|path| Self { path }).collect()
     }
 
-    /// Held by whoever reads before it writes.
+    /// Held by a process that reads before it writes.
     fn lock(&self) -> io::Result<FileLock> {
         FileLock::acquire(&self.path.with_extension("lock"))
     }
@@ -173,7 +173,7 @@ impl SessionJournal {
         let lines = json_lines::read::<JournalLine>(&self.path)?;
         let before = match line.key() {
             Some(key) => lines.iter().any(|known| known.key() == Some(key)),
-            // Without an id, the same thing twice in a row is one thing; steps may repeat.
+            // Without an id, the same line twice in a row is one event; steps may repeat.
             None => match line {
                 JournalLine::Prompt { .. } => lines.last() == Some(line),
                 JournalLine::Stop { .. } => !matches!(
@@ -243,13 +243,13 @@ impl SessionJournal {
         Ok(PendingWork { turns, review, learn })
     }
 
-    /// Notes how far turns were settled or looked at.
+    /// Notes how far turns were settled or reviewed.
     pub(super) fn mark(&self, line: &JournalLine) -> io::Result<()> {
         let _lock = self.lock()?;
         self.append(line)
     }
 
-    /// Lets go of the runs of the trace before the one that began at `start`.
+    /// Removes the runs of the trace before the one that began at `start`.
     pub(super) fn keep_run_from(&self, start: &str) -> io::Result<()> {
         let _lock = self.lock()?;
         self.spool().keep_from(start)

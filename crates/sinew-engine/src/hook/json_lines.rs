@@ -1,5 +1,5 @@
-//! Files of JSON lines that only their owner reads. They are notes, not books: nothing is flushed to
-//! the disk, because an agent waits for every write.
+//! Files of JSON lines that only their owner reads. Nothing is flushed to the disk, because an agent
+//! waits for every write.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -22,7 +22,7 @@ pub(super) fn append(path: &Path, line: &impl Serialize) -> io::Result<()> {
     options.open(path)?.write_all(&bytes)
 }
 
-/// The whole lines of a file from a place on, and the place after them.
+/// The whole lines of a file from an offset on, and the offset after them.
 pub(super) fn read_from<T: DeserializeOwned>(path: &Path, from: u64) -> io::Result<(Vec<T>, u64)> {
     let mut file = fs::File::open(path)?;
     file.seek(SeekFrom::Start(from))?;

@@ -14,7 +14,7 @@ use super::{home, kept, now, sessions};
 use crate::{Engine, EngineError, EngineOptions, LearnSource};
 
 /// Does what events left behind: turns that could not be settled in time, the reviewer's passes, and
-/// the index of `options.workspace`. Nobody waits for it.
+/// the index of `options.workspace`. It runs in the background.
 pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), EngineError> {
     let mut engines: BTreeMap<PathBuf, Engine> = BTreeMap::new();
     let mut trouble = None;
@@ -39,7 +39,7 @@ pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), Engi
         let done = settle(engine, &journal)
             .and_then(|()| learn(engine, &journal))
             .and_then(|()| review(engine, &journal));
-        // One session's trouble is not another's.
+        // An error in one session does not stop the others.
         if let Err(error) = done {
             trouble = Some(error);
         }
@@ -92,7 +92,7 @@ fn note(engine: &Engine, turn: &JournalTurn, what: HookDecisionKind) -> Result<(
 
 fn review(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
     let Some(turn) = journal.pending().map_err(kept)?.review else { return Ok(()) };
-    // Said before it is done: a review that hangs or fails is not tried again.
+    // Marked before it is done: a review that hangs or fails is not tried again.
     journal.mark(&JournalLine::Reviewed { turns: turn.number }).map_err(kept)?;
     engine.review_later(&turn)
 }

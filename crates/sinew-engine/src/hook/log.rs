@@ -9,7 +9,7 @@ use sinew_guard::atomic::FileLock;
 
 use super::json_lines;
 
-/// The log is turned over at this size, and one old one is kept.
+/// The log is rotated at this size, and one old one is kept.
 const MAX_LOG: u64 = 1 << 20;
 
 /// What a hook decided, and why.
@@ -65,7 +65,7 @@ pub(super) enum HookDecisionKind {
     Learned {
         /// Drafts that were proposed or revised.
         drafts: Vec<String>,
-        /// What became nothing, and why.
+        /// Runs that led to nothing, and why.
         notes: Vec<String>,
     },
     /// Nothing was added, because something went wrong.
@@ -112,7 +112,7 @@ impl HookLog {
         json_lines::append(&self.path, decided)
     }
 
-    /// What was decided from a place of the log on, and the place after it. A log that was turned over
+    /// What was decided from an offset of the log on, and the offset after it. A log that was rotated
     /// meanwhile is read to its end first.
     pub(super) fn since(&self, from: u64) -> (Vec<HookDecision>, u64) {
         let length = fs::metadata(&self.path).map_or(0, |facts| facts.len());

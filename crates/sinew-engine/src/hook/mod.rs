@@ -1,10 +1,10 @@
-//! Hooks: what an agent tells at each moment of a turn, and what it gets back.
+//! Hooks: what an agent reports at each moment of a turn, and what it gets back.
 //!
 //! An agent starts a short process for each event. [`HookEvent::read`] understands what it says,
 //! [`Hooks::answer`] gives the text that is to be added, in the agent's own form, and leaves a line in
-//! the session's journal. When the turn is over, the lines become what they mean: a captured
+//! the session's journal. When the turn is over, the lines are evaluated: they become a captured
 //! correction, a counted turn, outcomes of the skills that were opened. Whatever is late is done by
-//! [`settle_all`] in a process that nobody waits for.
+//! [`settle_all`] in a background process.
 //!
 //! What must never happen here: an agent that is blocked, told to stop, or kept waiting; a secret in
 //! what is kept; text of a skill that reaches a prompt without being escaped.
@@ -40,7 +40,7 @@ use input::MaskedText;
 pub use leftovers::settle_all;
 use log::{HookDecision, HookDecisionKind, HookLog};
 
-/// The largest event that is read. Agents send whole files; a message of megabytes is no message.
+/// The largest event that is read. Agents send whole files; larger input is not a message.
 pub const MAX_EVENT: u64 = 4 << 20;
 
 /// Answers agents' hooks. Made by [`Engine::hooks`].
@@ -76,12 +76,12 @@ pub struct HookTiming {
     pub took: Duration,
 }
 
-/// The answers that were logged after a place of the log, and the next place. It begins at 0.
+/// The answers that were logged after an offset of the log, and the next offset. It begins at 0.
 pub fn timings(env: &Environment, from: u64) -> (Vec<HookTiming>, u64) {
     let (decided, after) = HookLog::below(&home(env)).since(from);
     let timing = |decided: HookDecision| {
         Some(HookTiming {
-            // Words of ours, whatever somebody called an agent or an event.
+            // Only known names: the log may hold any text for an agent or an event.
             agent: HookAgent::find(&decided.agent)?.name,
             event: HookMoment::of_word(&decided.event)?.as_str(),
             took: Duration::from_millis(decided.ms?),
@@ -90,7 +90,7 @@ pub fn timings(env: &Environment, from: u64) -> (Vec<HookTiming>, u64) {
     (decided.into_iter().filter_map(timing).collect(), after)
 }
 
-/// What an answer needs to know of the configuration before there is an engine.
+/// The part of the configuration that an answer needs before there is an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct EarlyHookConfig {
     /// How long an agent waits for the answer to a message.
@@ -99,7 +99,7 @@ pub struct EarlyHookConfig {
     pub is_live: bool,
 }
 
-/// The terms, as configured.
+/// Reads that part of the configuration.
 pub fn early_config(env: &Environment, options: &EngineOptions) -> EarlyHookConfig {
     let named = options.profile.as_deref().and_then(Profile::find);
     let profile = named.unwrap_or_else(Profile::default_profile);

@@ -1,5 +1,5 @@
-//! What a finished turn comes to: a correction that is captured, a turn that is counted, and how the
-//! skills did that were opened in it.
+//! The results of a finished turn: a correction that is captured, a turn that is counted, and the
+//! outcomes of the skills that were opened in it.
 
 use std::path::{Path, PathBuf};
 
@@ -18,16 +18,16 @@ use super::log::{HookDecisionKind, LoggedOutcome};
 use crate::exec::{slug, version};
 use crate::{Engine, EngineError, NewOutcome};
 
-/// A turn is told by what happened to run in it, not by anybody who judged it: it counts half.
+/// A turn is judged only by the steps that ran in it, not by a person: it counts half.
 const SHARE: f64 = 0.5;
 
-/// A turn that is settled later than this did not happen just now.
+/// A turn that is settled later than this is recorded with its own time.
 const LATE_MS: u64 = 60 * 60 * 1000;
 
-/// What a settled turn came to.
+/// The results of a settled turn.
 pub(super) struct TurnSettlement {
     pub(super) what: HookDecisionKind,
-    /// Whether a model is to look at it.
+    /// Whether a model is to review it.
     pub(super) review: bool,
 }
 
@@ -64,7 +64,7 @@ impl Engine {
         Ok(HookDecisionKind::Learned { drafts, notes })
     }
 
-    /// Lets a model look at a turn.
+    /// Lets a model review a turn.
     pub(super) fn review_later(&self, turn: &JournalTurn) -> Result<(), EngineError> {
         let messages = messages(turn);
         self.workshop().review_turn(&told(turn, &messages)).map(drop)
@@ -139,7 +139,7 @@ fn chance(turn: &JournalTurn, entry: &CatalogEntry) -> u128 {
 }
 
 /// How the steps after a skill was opened went: as the last of them did. Opening further skills says
-/// nothing, and without any step nobody can say.
+/// nothing, and without any step the result is unknown.
 fn result(after: &[ToolCall]) -> Option<Result<(), FailureKind>> {
     let last = after.iter().rev().find(|step| step.used.is_none() && step.reported.is_none())?;
     Some(match last.failed {

@@ -1,6 +1,5 @@
-//! What an agent does in a session, while it does it: a generic trace that grows by a record with each
-//! event, beside the session's journal. When a turn is over, what is in it becomes a run like those of
-//! a transcript.
+//! What an agent does in a session, recorded live: a generic trace that grows by a record with each
+//! event, beside the session's journal. When a turn is over, it is read as runs like a transcript.
 //!
 //! Records are cleaned before they are written, and only the last run stays: the user's next message
 //! may be a verdict on it, or go on with it.
@@ -15,7 +14,8 @@ use sinew_traces::{AgentRun, TraceAgent, TraceReadError, TranscriptOptions};
 
 use super::json_lines;
 
-/// Room for the steps of one run. What comes after is not recorded: nobody repeats so much.
+/// The largest trace of one run, in bytes. Further steps are not recorded: a run of that size is not
+/// worth repeating.
 const MAX_SPOOL: u64 = 4 << 20;
 
 /// A session's trace.
@@ -65,7 +65,7 @@ impl TraceSpool {
         }
     }
 
-    /// Lets go of what came before the run that began at `start`.
+    /// Removes everything before the run that began at `start`.
     pub(super) fn keep_from(&self, start: &str) -> io::Result<()> {
         let records: Vec<Value> = json_lines::read(&self.path)?;
         let begins = |record: &Value| record["type"] == "user" && record["at"] == start;

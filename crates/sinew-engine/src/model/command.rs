@@ -15,10 +15,10 @@ use sinew_settings::Environment;
 
 use super::{CompletionRequest, LanguageModel, LanguageModelError, MAX_ANSWER, told};
 
-/// How often it is asked whether it has ended.
+/// How often to check whether it has ended.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// What is kept of its complaints.
+/// Bytes of its error output that are kept.
 const MAX_COMPLAINT: u64 = 4 * 1024;
 
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A request carries no tools, so that all a model can do is answer. Keys come from variables of the
 //! [`Environment`], are sent to the configured address and nowhere else, and are in no error.
-//! Nothing is tried twice: whoever asks decides what a failure means.
+//! Nothing is tried twice: the caller decides what a failure means.
 
 mod anthropic;
 mod command;
@@ -34,7 +34,7 @@ pub trait LanguageModel: fmt::Debug + Send + Sync {
     fn complete(&self, request: &CompletionRequest) -> Result<String, LanguageModelError>;
 }
 
-/// Bytes of an answer; a longer one is cut off and is none.
+/// Bytes of an answer; a longer one is an error.
 pub const MAX_ANSWER: usize = sinew_workshop::MAX_REPLY;
 
 /// Why a model gave no answer.
@@ -48,7 +48,7 @@ pub enum LanguageModelError {
     Unreachable {
         /// The address, or the program.
         address: String,
-        /// What the system said.
+        /// The system's error.
         detail: String,
     },
     /// It refused.
@@ -112,7 +112,7 @@ pub fn open_model(
     }
 }
 
-/// What a stranger said, for a message: one line, short, without secrets.
+/// Output of a server or program, for an error message: one line, short, without secrets.
 fn told(text: &str, key: Option<&str>) -> String {
     let masked = sinew_guard::secrets::mask_strict(text);
     let masked = match key.filter(|key| !key.is_empty()) {

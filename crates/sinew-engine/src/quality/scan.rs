@@ -23,7 +23,7 @@ const MAX_ARCHIVE: u64 = 100_000_000;
 pub struct ScannedTarget {
     /// What was asked for.
     pub target: String,
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// The verdict, once what a person accepted counts as info.
     pub verdict: Verdict,
@@ -36,7 +36,7 @@ pub struct ScannedTarget {
 pub struct ScanAcceptance {
     /// The rule.
     pub rule: String,
-    /// The digest of exactly what was looked at.
+    /// The digest of exactly what was scanned.
     pub digest: String,
     /// Why it is fine.
     pub reason: String,
@@ -165,7 +165,7 @@ impl QualityHandle<'_> {
         })
     }
 
-    /// How often each rule of the scanner speaks in the catalog, with how severe it is.
+    /// How often each rule of the scanner matches in the catalog, with its severity.
     pub fn finding_counts(&self, catalog: &Catalog) -> BTreeMap<(String, &'static str), usize> {
         let scans = catalog.entries.iter().filter_map(|entry| entry.scan.as_ref());
         let mut counts = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Validating files on disk, and putting right what can be put right without guessing.
+//! Validating files on disk, and fixing what can be fixed without guessing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,26 +51,26 @@ pub struct ValidatedFile {
     pub passed: bool,
     /// What is wrong with it.
     pub issues: Vec<ValidationIssue>,
-    /// What was put right, where that was asked for.
+    /// The fix, where one was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fixed: Option<FixedFile>,
 }
 
-/// A file that was put right.
+/// A file that was fixed.
 #[derive(Debug, Serialize)]
 pub struct FixedFile {
     /// The file as it was before.
     pub backup: PathBuf,
 }
 
-/// Whether issues that carry an edit are put right.
+/// Whether issues that carry an edit are fixed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum FixMode {
     Yes,
     No,
 }
 
-/// A file larger than this is no skill file by anybody's rules.
+/// A larger file is not a skill file under any rule set.
 const MAX_VALIDATED_BYTES: u64 = 4 * 1024 * 1024;
 
 impl ValidationReport {
@@ -82,7 +82,7 @@ impl ValidationReport {
 }
 
 impl QualityHandle<'_> {
-    /// Validates, and with `fixing` puts right what carries an edit, keeping a backup.
+    /// Validates, and with `fixing` applies the edits of issues, keeping a backup.
     pub fn validate(
         &self,
         catalog: &Catalog,

@@ -1,7 +1,7 @@
 //! Test cases for routing that a person kept: a message and the skill that should answer it.
 //!
-//! They lie in the workspace, beside the skills that they are about, in the rows that `sinew eval
-//! route` reads: whoever changes a description runs them again.
+//! They are stored in the workspace, beside the skills that they are about, in the format that `sinew
+//! eval route` reads: run them again after changing a description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,12 +16,12 @@ use sinew_settings::{Actor, ErrorCode};
 
 use crate::{EngineError, QualityHandle};
 
-/// Where they lie in a workspace.
+/// Their path in a workspace.
 pub const CASES_FILE: &str = "evals/route.jsonl";
 
-/// A longer message is a document.
+/// The longest message, in characters.
 const MAX_MESSAGE: usize = 20_000;
-/// A larger file was not written by hand, and is measured rather than looked at.
+/// A larger file is not a hand-made list of cases.
 const MAX_FILE: usize = 4 * 1024 * 1024;
 
 /// What became of a test case.
@@ -36,7 +36,7 @@ pub struct SavedCase {
 }
 
 impl QualityHandle<'_> {
-    /// Where this workspace's test cases lie, or would.
+    /// The path of this workspace's test cases, whether or not the file exists.
     pub fn cases_path(&self) -> PathBuf {
         self.engine.workspace().join(CASES_FILE)
     }
@@ -61,7 +61,7 @@ impl QualityHandle<'_> {
             return Err(EngineError::new(ErrorCode::BadMessage, said));
         }
         if !secrets::find_strict(message).is_empty() {
-            let said = "the message holds a secret, and a test case is a file for everybody";
+            let said = "the message holds a secret, and test cases are shared with the workspace";
             return Err(EngineError::new(ErrorCode::LiteralSecret, said)
                 .hint("write the message without it"));
         }
@@ -104,7 +104,7 @@ impl QualityHandle<'_> {
         Ok(SavedCase { cases: read_questions(&text).rows.len(), replaced, path })
     }
 
-    /// A workspace may come from anybody: its links lead nowhere else.
+    /// A workspace may be untrusted, so links that lead out of it are refused.
     fn stays_inside(&self, place: &Path) -> Result<(), EngineError> {
         let found = match fs::symlink_metadata(place) {
             Ok(_) => containment::resolve_inside(self.engine.workspace(), place),

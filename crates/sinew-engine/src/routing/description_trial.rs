@@ -1,4 +1,4 @@
-//! What would be found if a skill said something else about itself.
+//! How a message would be routed if a skill had another description.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use sinew_route::{RouteContext, RouteDocument, RouteResult, Router, UserMessage}
 use crate::CatalogRouter;
 
 impl CatalogRouter {
-    /// Routes a message as if a skill were known by each of these descriptions alone. What is known
-    /// of the other skills is taken over, so that descriptions can be compared while somebody waits.
+    /// Routes a message as if a skill were known by each of these descriptions alone. The index
+    /// of the other skills is reused, so that descriptions can be compared while the user waits.
     pub(super) fn route_with_descriptions<const N: usize>(
         &self,
         catalog: &Catalog,

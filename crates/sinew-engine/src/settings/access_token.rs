@@ -7,7 +7,7 @@ use sinew_settings::ErrorCode;
 
 use crate::{EngineError, SettingsHandle};
 
-/// Random bytes of a token: nobody guesses them.
+/// Random bytes of a token: too many to guess.
 const BYTES: usize = 32;
 
 impl SettingsHandle<'_> {

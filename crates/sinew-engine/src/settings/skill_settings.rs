@@ -16,7 +16,7 @@ use crate::{EngineError, SettingsHandle};
 pub struct SkillSettingsPatch {
     /// Whether it may be used.
     pub enabled: Option<bool>,
-    /// Whether it keeps its place in the prompt when room is short.
+    /// Whether it stays in the prompt when the budget is short.
     pub pinned: Option<bool>,
     /// Its API key; `Some(None)` takes it out.
     pub api_key: Option<Option<String>>,
@@ -36,7 +36,7 @@ impl std::fmt::Debug for SkillSettingsPatch {
     }
 }
 
-/// A value longer than this is no key.
+/// The longest value of a key.
 const MAX_VALUE: usize = 16 * 1024;
 
 impl SettingsHandle<'_> {
@@ -87,8 +87,8 @@ impl SettingsHandle<'_> {
         Ok(())
     }
 
-    /// Writes down who set what. The file says so already: a trail that cannot be written now takes
-    /// nothing back.
+    /// Records who set what. The configuration is already written: failing to record it undoes
+    /// nothing.
     fn note_settings(&self, entry: &CatalogEntry, settings: &SkillSettingsPatch, actor: &Actor) {
         let pins = &self.engine.config.prompt.pin;
         let pinned = pins.contains(&entry.name) || pins.contains(&entry.skill_key);

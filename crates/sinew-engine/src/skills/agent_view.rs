@@ -1,5 +1,5 @@
-//! What an agent is told: everything it needs to work, and nothing that it could use to find its way
-//! around the guard. Rule names, lines and evidence are for people.
+//! What an agent is told: everything it needs to work, and nothing that helps it to bypass the guard.
+//! Rule names, lines and evidence are for people.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -71,7 +71,7 @@ pub struct SkillTrust {
     pub verdict: Option<Verdict>,
     /// Findings at warn and above.
     pub findings: usize,
-    /// Whether somebody vouches for it.
+    /// Whether a person or a reviewing registry vouches for it.
     pub reviewed: bool,
 }
 
@@ -84,7 +84,7 @@ pub struct SkillReading {
     pub uri: Option<String>,
     /// The file below its folder.
     pub file: String,
-    /// Where it lies, as the prompt block names it.
+    /// Its location, as the prompt block names it.
     pub location: String,
     /// Its bytes.
     pub bytes: Vec<u8>,
@@ -120,7 +120,7 @@ pub struct AgentScanVerdict {
     pub counts: FindingCounts,
     /// What to do.
     pub next: &'static str,
-    /// How much was looked at.
+    /// How much was scanned.
     pub scanned: ScanExtent,
     /// The digest of it.
     pub sha256: String,
@@ -137,7 +137,7 @@ pub struct FindingCounts {
     pub info: usize,
 }
 
-/// How much was looked at.
+/// How much was scanned.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ScanExtent {
     /// Files.

@@ -55,8 +55,8 @@ pub struct FilledText {
     pub used: bool,
 }
 
-/// Puts arguments into a text in one pass, so that what somebody typed is never read as a marker.
-/// `$10` is `$1` and a zero nowhere: two digits are no marker.
+/// Puts arguments into a text in one pass, so that typed text is never read as a marker. `$10` is
+/// never `$1` and a zero: two digits are not a marker.
 pub fn fill_in(text: &str, typed: &str, named: &BTreeMap<String, String>) -> FilledText {
     let words: Vec<&str> = typed.split_whitespace().collect();
     let (mut filled, mut used, mut rest) = (String::with_capacity(text.len()), false, text);

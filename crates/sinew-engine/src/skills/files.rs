@@ -13,7 +13,7 @@ use sinew_skill::content_hash;
 
 use crate::{EngineError, SkillsHandle};
 
-/// A file larger than this is no reading matter for a model.
+/// A larger file is not given to a model.
 pub const MAX_READ_BYTES: u64 = 1024 * 1024;
 
 /// A file of a skill, read.
@@ -24,7 +24,7 @@ pub struct SkillFile {
     pub skill: String,
     /// The file below the skill's folder.
     pub file: String,
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// Its text; bytes that are not UTF-8 are shown as replacement characters.
     pub text: String,
@@ -32,11 +32,11 @@ pub struct SkillFile {
     pub sha256: String,
     /// How many bytes the file has.
     pub size: usize,
-    /// The other files of the skill, for whoever wants to read on.
+    /// The other files of the skill, for further reading.
     pub files: Vec<String>,
 }
 
-/// A file of a skill, before anybody takes it for text.
+/// A file of a skill as bytes, before it is decoded as text.
 pub(crate) struct SkillFileBytes<'c> {
     pub(crate) entry: &'c CatalogEntry,
     pub(crate) file: String,
@@ -148,7 +148,7 @@ impl SkillsHandle<'_> {
         }
     }
 
-    /// The skill and file that a location means; `None` when `wanted` is no location.
+    /// The skill and file that a location means; `None` when `wanted` is not a location.
     fn located<'a>(
         &self,
         catalog: &'a Catalog,
@@ -220,7 +220,7 @@ pub(crate) fn is_part(name: &str) -> bool {
     !name.starts_with('.') && name != "node_modules" && !copy
 }
 
-/// The files of a skill, in order, at most `most`; links and what is no part of it left out.
+/// The files of a skill, in order, at most `most`; links and files that are not part of it are left out.
 pub(crate) fn list_files(dir: &Dir, most: usize) -> Vec<String> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -228,7 +228,7 @@ pub(crate) fn list_files(dir: &Dir, most: usize) -> Vec<String> {
         let here = if folder.as_os_str().is_empty() { Path::new(".") } else { &folder };
         let Ok(entries) = dir.read_dir(here) else { continue };
         for entry in entries.flatten() {
-            // A name that is no text can be asked for by nobody.
+            // A name that is not valid Unicode cannot be requested.
             let Ok(name) = entry.file_name().into_string() else { continue };
             let Ok(kind) = entry.file_type() else { continue };
             if !is_part(&name) || files.len() >= most {

@@ -1,4 +1,4 @@
-//! One skill, for whoever wants to see or use it: summaries, text, files, the prompt block.
+//! One skill, for people and agents who see or use it: summaries, text, files, the prompt block.
 //!
 //! [`Engine::skills`] gives a [`SkillsHandle`]. Who may see a skill is the catalog's decision; here it
 //! is applied to every way in which a skill's text can leave.

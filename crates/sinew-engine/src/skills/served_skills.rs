@@ -1,8 +1,8 @@
 //! Skills as a host fetches them: file by file, each with its size and digest.
 //!
-//! This is the served side of the MCP skills extension. A skill is served whole or not at all, and
-//! whoever asks why gets one of a few words. Nothing outside its folder is ever part of it: hidden
-//! files, links, package folders and editors' copies are left out.
+//! This is the server side of the MCP skills extension. A skill is served whole or not at all, with a
+//! fixed set of reasons. Nothing outside its folder is ever part of it: hidden files, links, package
+//! folders and editors' copies are left out.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

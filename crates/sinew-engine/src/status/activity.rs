@@ -1,8 +1,8 @@
-//! What was decided and done, by whom and why: one list from every book that is kept.
+//! What was decided and done, by whom and why: one list from every log.
 //!
-//! The books stay where they are: the workshop's events, the cortex's log, the audit trail of
-//! approvals, settings and runs, and the findings that a person accepted. A book that cannot be read leaves
-//! the others readable, and says so.
+//! The logs stay where they are: the workshop's events, the cortex's log, the audit trail of approvals,
+//! settings and runs, and the findings that a person accepted. A file of accepted findings that cannot
+//! be read counts as empty; any other log that cannot be read is an error.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -17,15 +17,15 @@ use sinew_workshop::{Proposal, ProposalStep, WorkshopEvent};
 use crate::cortex::lesson_sentence;
 use crate::{EngineError, StatusHandle};
 
-/// Entries looked through in each book; more is an export, not a page.
-const LOOKED_AT: usize = 2_000;
+/// Entries read from each log; more is an export, not a page.
+const MAX_READ: usize = 2_000;
 
 /// One thing that was decided or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ActivityEntry {
     /// When.
     pub at: UtcInstant,
-    /// What: the book and the word it uses, such as `proposal.applied` or `outcome`.
+    /// What: the log and its own kind, such as `proposal.applied` or `outcome`.
     pub kind: String,
     /// Who, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ impl StatusHandle<'_> {
         all.extend(self.audited()?);
         all.extend(self.accepted_findings());
         if self.engine.config.cortex.enabled {
-            let records = self.engine.cortex()?.latest_records(LOOKED_AT, |_| true)?;
+            let records = self.engine.cortex()?.latest_records(MAX_READ, |_| true)?;
             all.extend(records.iter().filter_map(of_record));
         }
         all.retain(|activity| filter.takes(activity));
@@ -88,7 +88,7 @@ impl StatusHandle<'_> {
     fn workshop_activity(&self) -> Result<Vec<ActivityEntry>, EngineError> {
         let (events, proposals) =
             self.engine.workshop().with(|shop| Ok((shop.events()?, shop.proposals()?)))?;
-        let last = events.len().saturating_sub(LOOKED_AT);
+        let last = events.len().saturating_sub(MAX_READ);
         Ok(events[last..].iter().map(|event| of_event(event, &proposals)).collect())
     }
 
@@ -96,7 +96,7 @@ impl StatusHandle<'_> {
     fn audited(&self) -> Result<Vec<ActivityEntry>, EngineError> {
         let store = self.engine.store()?;
         let end = store.len("audit")?;
-        let after = RecordSeq(end.saturating_sub(LOOKED_AT as u64));
+        let after = RecordSeq(end.saturating_sub(MAX_READ as u64));
         let mut all = Vec::new();
         for row in StreamTail::new(&*store, "audit", after) {
             let row = row?;
@@ -213,7 +213,7 @@ fn how_it_went(outcome: &SkillOutcome) -> String {
         UseResult::Failure => {
             format!("{slug} failed in {region} ({}){detail}", outcome.failure_kind())
         }
-        UseResult::Unknown => format!("{slug} was used in {region}; nobody said how it went"),
+        UseResult::Unknown => format!("{slug} was used in {region}; the outcome is unknown"),
     }
 }
 

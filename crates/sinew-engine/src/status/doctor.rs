@@ -18,12 +18,12 @@ pub struct DoctorReport {
     pub probes: Vec<DoctorProbe>,
 }
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Debug, Serialize)]
 pub struct DoctorProbe {
     /// What it belongs to.
     pub area: &'static str,
-    /// What was looked at.
+    /// What was checked.
     pub name: String,
     /// How it is.
     pub health: ProbeHealth,
@@ -42,7 +42,7 @@ pub enum ProbeHealth {
     Good,
     /// Absent, and that is fine.
     Absent,
-    /// Worth a look.
+    /// Needs attention.
     Warn,
 }
 
@@ -158,7 +158,7 @@ impl StatusHandle<'_> {
     }
 
     fn probe_connections(&self, probes: &mut Vec<DoctorProbe>) {
-        // A ledger that cannot be read is what `sinew connect --list` tells.
+        // `sinew connect --list` reports a ledger that cannot be read.
         for probe in self.engine.connect().probe().unwrap_or_default() {
             let remedy = (!probe.works)
                 .then(|| format!("`sinew connect {} --force` writes it anew", probe.agent));

@@ -1,4 +1,4 @@
-//! How this machine stands: what sinew sees here, and what happened lately.
+//! The state of this machine: what sinew sees here, and what happened lately.
 
 mod activity;
 mod doctor;
@@ -18,7 +18,7 @@ pub struct StatusHandle<'a> {
 }
 
 impl Engine {
-    /// How this machine stands: `doctor`, the activity of the dashboard.
+    /// The state of this machine: `doctor`, the activity of the dashboard.
     pub fn status(&self) -> StatusHandle<'_> {
         StatusHandle { engine: self }
     }

@@ -19,8 +19,8 @@ use sinew_workshop::{LearnResult, LearnStatus, RememberedRun, WorkshopEvent};
 use super::session_stamps::SessionStamps;
 use crate::{EngineError, TracesHandle};
 
-/// Runs that are told one by one: more than a person reads, and a file of thousands of small runs takes
-/// no more memory than one of a few.
+/// Runs that are reported one by one: more than a person reads, and it bounds the memory for a file of
+/// thousands of small runs.
 const MAX_TOLD: usize = 200;
 
 /// Where transcripts come from.
@@ -49,7 +49,7 @@ pub struct LearnedFile {
     pub agent: TraceAgent,
     /// Runs in it.
     pub runs: usize,
-    /// What was met in it.
+    /// Counts of what it contained.
     #[serde(flatten)]
     pub counts: LineCounts,
 }
@@ -69,16 +69,16 @@ pub struct UnreadFile {
 pub struct LearnReport {
     /// The first draft.
     pub draft: Option<SkillDraft>,
-    /// How many of which kind were taken out, over all runs.
+    /// How many values of each kind were redacted, over all runs.
     pub redactions: BTreeMap<String, u64>,
-    /// What became of each run, as far as runs are told one by one.
+    /// What became of each run, as far as runs are reported one by one.
     pub runs: Vec<LearnResult>,
     /// How many of the runs behind them became what.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub more: BTreeMap<LearnStatus, usize>,
     /// The files.
     pub files: Vec<LearnedFile>,
-    /// Files that were passed over.
+    /// Files that were skipped.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<UnreadFile>,
     /// What happened in runs that are only counted.
@@ -132,7 +132,7 @@ impl TracesHandle<'_> {
             let total = bytes.len() as u64;
             let mut source = Cursor::new(bytes.as_slice());
             let done = |bytes| progress(bytes, total);
-            let whose = (agent, LearnScope::Anybodys);
+            let whose = (agent, LearnScope::AllRuns);
             let read = self.learn_source(&mut source, "-", whose, &done, &mut report)?;
             return match read {
                 Ok(()) => Ok(report),
@@ -148,7 +148,7 @@ impl TracesHandle<'_> {
         if let Some((looked, _)) = &looked {
             files.retain(|file| !looked.knows(file));
         }
-        let whose = if looked.is_some() { LearnScope::OfWorkspace } else { LearnScope::Anybodys };
+        let whose = if looked.is_some() { LearnScope::OfWorkspace } else { LearnScope::AllRuns };
         let is_single =
             matches!(from, LearnSource::Path(path) if self.engine.env.cwd.join(path).is_file());
         let total = files.iter().map(|file| file.size).sum();
@@ -179,7 +179,7 @@ impl TracesHandle<'_> {
         Ok(report)
     }
 
-    /// Learns from runs that nobody has handed over.
+    /// Learns from runs that the user did not hand over.
     pub(crate) fn learn_runs(&self, runs: Vec<AgentRun>) -> Result<Vec<LearnResult>, EngineError> {
         let settings = TraceSettings::of(&self.engine.config).for_unrequested_runs();
         let private = self.private();
@@ -193,7 +193,7 @@ impl TracesHandle<'_> {
             .map_err(not_looked)
     }
 
-    /// What of this machine must not be told.
+    /// Names of this machine that must not be shown.
     fn private(&self) -> PrivateNames {
         PrivateNames {
             homes: vec![self.engine.env.home.to_string_lossy().into_owned()],
@@ -224,7 +224,7 @@ impl TracesHandle<'_> {
         self.engine.workshop().with(|shop| shop.draft_remembered_run(id, &settings))
     }
 
-    /// Lets go of what was done in a run; that there was one is remembered.
+    /// Removes the steps of a run; the run itself stays known.
     pub fn discard_run(&self, id: &str) -> Result<RememberedRun, EngineError> {
         self.engine.workshop().with(|shop| shop.forget_run(id))
     }
@@ -240,7 +240,7 @@ impl TracesHandle<'_> {
     ) -> Result<Result<(), TraceReadError>, EngineError> {
         let handed_over = TraceSettings::of(&self.engine.config);
         let settings = match whose {
-            LearnScope::Anybodys => handed_over,
+            LearnScope::AllRuns => handed_over,
             LearnScope::OfWorkspace => handed_over.for_unrequested_runs(),
         };
         let private = self.private();
@@ -273,16 +273,16 @@ impl TracesHandle<'_> {
 /// Which runs of a transcript are learned from.
 #[derive(Debug, Clone, Copy)]
 enum LearnScope {
-    /// All: somebody handed the transcript over.
-    Anybodys,
-    /// Those that were done in the workspace: nobody asked.
+    /// All: the user handed the transcript over.
+    AllRuns,
+    /// Those in the workspace: the user did not ask for this transcript.
     OfWorkspace,
 }
 
 impl LearnScope {
     fn includes(self, run: &AgentRun, workspace: &Path) -> bool {
         match self {
-            Self::Anybodys => true,
+            Self::AllRuns => true,
             Self::OfWorkspace => {
                 run.cwd.as_deref().is_some_and(|cwd| Path::new(cwd).starts_with(workspace))
             }

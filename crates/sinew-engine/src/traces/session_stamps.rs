@@ -1,4 +1,4 @@
-//! Which sessions were looked through, so that a folder of thousands is read once.
+//! Which sessions were read before, so that a folder of thousands is read once.
 
 use std::collections::BTreeMap;
 use std::fs;

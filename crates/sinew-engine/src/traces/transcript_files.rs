@@ -11,7 +11,7 @@ use sinew_traces::TraceAgent;
 use super::LearnSource;
 use crate::{EngineError, TracesHandle};
 
-/// Files of a folder that are looked at: more sessions than anybody has.
+/// Files of a folder that are considered: more sessions than any user has.
 const MAX_FILES: usize = 20_000;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -69,7 +69,7 @@ impl TracesHandle<'_> {
                 let agents: Vec<TraceAgent> =
                     sources.filter_map(|source| TraceAgent::from_name(source.as_str())).collect();
                 let days = self.engine.config.traces.max_age_days;
-                // An agent that has no session yet is no trouble.
+                // An agent without sessions is not an error.
                 let sessions = |agent| self.sessions_since(agent, days).unwrap_or_default();
                 Ok(agents.into_iter().flat_map(sessions).collect())
             }
@@ -89,7 +89,7 @@ impl TracesHandle<'_> {
         Ok(sessions)
     }
 
-    /// The sessions of an agent in its default place.
+    /// The sessions of an agent in its default folder.
     fn sessions(&self, agent: TraceAgent) -> Result<Vec<TranscriptFile>, EngineError> {
         let env = &self.engine.env;
         let moved =
@@ -120,7 +120,7 @@ impl TracesHandle<'_> {
     }
 }
 
-/// Whether a file of an agent's place is a session of a person with it.
+/// Whether a file in an agent's folder is a session with a person.
 fn is_session(agent: TraceAgent, path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let name = name.unwrap_or_default();

@@ -30,7 +30,7 @@ pub struct CaptureAnswer {
     /// Why a message that sounds like a correction is not kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
-    /// What was heard in it, for and against.
+    /// The cues that matched, for and against.
     pub cues: Vec<String>,
     /// What happened, for the log.
     #[serde(skip)]
@@ -128,7 +128,7 @@ impl WorkshopHandle<'_> {
         self.turn_with(&self.settings().0, turn)
     }
 
-    /// A turn that a person hands over: it is looked at whether or not agents may use the workshop.
+    /// A turn that a person hands over: it is processed whether or not agents may use the workshop.
     pub fn transcript(
         &self,
         turn: &FinishedTurn<'_>,
@@ -152,7 +152,7 @@ impl WorkshopHandle<'_> {
             events: outcome.events,
         };
         if settings.is_on() {
-            // What cannot be looked at now is looked at after the next turn.
+            // A check that fails now is made after the next turn.
             report.events.extend(self.check_probation().unwrap_or_default());
         }
         if report.review_due && settings.provider.is_none() {

@@ -1,5 +1,5 @@
-//! When agents last opened the skills of this workspace: what nobody opens has not proved itself, and
-//! what is opened every day must not be taken for forgotten because nobody told how it went.
+//! When agents last opened the skills of this workspace: a skill that is never opened has not proved
+//! itself, and one that is opened every day counts as used even if no outcome was reported.
 
 use sinew_catalog::CatalogEntry;
 use sinew_store::{ExpectedVersion, JsonText, StoreOp};
@@ -14,8 +14,8 @@ const LOADS: &str = "workshop.loads";
 const PAUSE_MS: u64 = 60 * 60 * 1000;
 
 impl WorkshopHandle<'_> {
-    /// Notes that an agent opened a skill. Never in the way of reading: no database is made for it, and
-    /// a note that cannot be written is left out.
+    /// Notes that an agent opened a skill. It never fails the read: no database is created for it, and
+    /// an error is only logged.
     pub(crate) fn note_loaded(&self, entry: &CatalogEntry) {
         let is_own = entry.base_dir.starts_with(self.engine.workspace().join("skills"));
         if is_own

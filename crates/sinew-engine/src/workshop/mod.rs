@@ -1,7 +1,7 @@
 //! The workshop over the engine's catalog, store and models.
 //!
 //! Settings are read anew at every call, as in Skill Workshop: a file that changes between two turns
-//! counts from the next one. After a write the catalog has looked again before the call returns.
+//! counts from the next one. After a write the catalog is refreshed before the call returns.
 
 mod approvals;
 mod capture;
@@ -70,7 +70,7 @@ impl WorkshopHandle<'_> {
         self.with(|shop| shop.proposals())
     }
 
-    /// How many proposals stand where.
+    /// How many proposals are in which state.
     #[allow(
         clippy::redundant_closure_for_method_calls,
         reason = "the path of a method is not general enough over the workshop's lifetime"
@@ -99,8 +99,8 @@ impl WorkshopHandle<'_> {
         work(&workshop).map_err(EngineError::from)
     }
 
-    /// Looks at what was learned and is on trial: what has proved itself is promoted, and a person is
-    /// asked about what should go.
+    /// Checks what was learned and is on trial: what has proved itself is promoted, and a person is
+    /// asked about what should be retired.
     #[allow(
         clippy::redundant_closure_for_method_calls,
         reason = "the path of the method is not general enough over the workshop's lifetime"

@@ -1,4 +1,4 @@
-//! Where OpenClaw keeps its own workshop store, and writing one without harm.
+//! Where OpenClaw keeps its own workshop store, and writing one safely.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ impl WorkshopHandle<'_> {
         self.engine.env.openclaw_state().0.join("skill-workshop").join(name)
     }
 
-    /// Writes a store. What it replaces stays beside it, and what is no store is not replaced.
+    /// Writes a store. The file it replaces is kept as a backup; a file that is not a store is not
+    /// replaced.
     pub fn write_openclaw_store(
         &self,
         path: &Path,
@@ -36,7 +37,10 @@ impl WorkshopHandle<'_> {
                 if !is_store {
                     return Err(EngineError::new(
                         ErrorCode::TargetExists,
-                        format!("{} is no workshop store; it was not overwritten", path.display()),
+                        format!(
+                            "{} is not a workshop store; it was not overwritten",
+                            path.display()
+                        ),
                     )
                     .hint("name another file, or move this one away"));
                 }

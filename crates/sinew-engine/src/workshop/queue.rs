@@ -45,7 +45,7 @@ impl WorkshopHandle<'_> {
         Ok(found.map(|found| found.body.read()).transpose()?)
     }
 
-    /// Takes what a client's model said, or why it said nothing. Either way the review is over: nothing
+    /// Takes the reply of a client's model, or why there is none. Either way the review is over: nothing
     /// is tried again.
     pub fn finish_review(&self, reply: Result<&str, &str>) -> Result<TurnReport, EngineError> {
         let key = workspace_hash(self.engine.workspace());

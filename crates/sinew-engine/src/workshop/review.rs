@@ -17,7 +17,7 @@ use super::TurnReport;
 use crate::model::{CompletionRequest, LanguageModel, LanguageModelError, open_model};
 use crate::{EngineError, WorkshopHandle};
 
-/// What is said when no model is configured.
+/// The message when no model is configured.
 const NO_PROVIDER: &str = "no provider";
 
 /// What a pass came to.
@@ -70,7 +70,7 @@ impl WorkshopHandle<'_> {
         self.settle(reply, turn.agent_id, turn.session_id)
     }
 
-    /// Makes of a reply what it comes to.
+    /// Turns a reply into a proposal, where it holds one.
     pub(super) fn settle(
         &self,
         reply: ReviewReply,

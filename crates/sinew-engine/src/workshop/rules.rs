@@ -1,4 +1,4 @@
-//! "Never for this skill": a person's word, kept in the configuration.
+//! "Never for this skill": a person's decision, kept in the configuration.
 
 use std::path::PathBuf;
 

@@ -61,14 +61,14 @@ impl SkillSurroundings for CatalogSurroundings<'_> {
     }
 
     fn trials(&self, name: &str, since: u64) -> Option<TrialRecord> {
-        // Where nothing is counted, or the count cannot be read, nothing is held against a skill.
+        // Where uses are not counted, or the count cannot be read, the skill is not judged.
         let mut trials = self.0.cortex().ok()?.trials(name, UtcInstant::from_clock(since)).ok()?;
         trials.used |= self.0.workshop().last_loaded(name).ok()?.is_some_and(|last| last >= since);
         Some(trials)
     }
 
     fn refresh(&self) {
-        // A file that was written a moment ago may look like the one before it.
+        // A file that was just written may have the same size and time as before.
         self.0.forget_below(self.0.workspace());
         self.0.refresh(RefreshCause::Files);
     }

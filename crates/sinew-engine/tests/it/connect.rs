@@ -1,5 +1,5 @@
-//! Connecting and disconnecting is the identity on whatever configuration somebody has, and what
-//! somebody else changes in between stays.
+//! Connecting and disconnecting leaves any configuration as it was, and what the user or another
+//! program changes in between stays.
 
 use std::fs;
 use std::path::PathBuf;
@@ -134,7 +134,7 @@ proptest! {
         prop_assert_eq!(fs::read_to_string(&home.file).expect("the file"), before);
     }
 
-    /// Without a backup, and after a change of somebody else's, the entry is taken out of the text.
+    /// Without a backup, and after a change by another program, the entry is removed from the text.
     #[test]
     fn what_others_wrote_stays((agent, path, before) in any_case()) {
         let home = connected(agent, path, &before);

@@ -1,4 +1,4 @@
-//! An engine that stays up: one thread follows the skills for everybody.
+//! An engine that stays up: one thread follows the skills for all observers.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn told(live: &Arc<LiveEngine>) -> Receiver<String> {
 }
 
 #[test]
-fn everybody_is_told_also_of_what_a_question_saw_first() {
+fn all_observers_are_told_even_of_a_change_that_a_question_saw_first() {
     let machine = TestMachine::new().skill("work/skills/a", "a");
     let live = live(&machine);
     let first = told(&live);

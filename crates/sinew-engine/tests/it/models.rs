@@ -118,8 +118,8 @@ fn servers_fail_in_ways_that_are_told_apart() {
         );
         assert_eq!(fails(ModelManner::Says("x".repeat(65 * 1024))), LanguageModelError::TooLong);
     }
-    let nobody = ReviewerProvider::OpenAi(endpoint("http://127.0.0.1:9/v1"));
-    assert!(matches!(ask(&nobody), Err(LanguageModelError::Unreachable { .. })));
+    let unreachable = ReviewerProvider::OpenAi(endpoint("http://127.0.0.1:9/v1"));
+    assert!(matches!(ask(&unreachable), Err(LanguageModelError::Unreachable { .. })));
 }
 
 #[test]
@@ -203,11 +203,11 @@ mod programs {
         let error = ask(&shell("echo 'password: hunter22' >&2; exit 3")).expect_err("an error");
         let shown = error.to_string();
         assert!(shown.starts_with("sh ended with 3: ") && !shown.contains("hunter22"), "{shown}");
-        let nobody = ReviewerProvider::Command {
+        let unreachable = ReviewerProvider::Command {
             argv: vec!["no-such-program-here".to_owned()],
             env: Vec::new(),
         };
-        assert!(matches!(ask(&nobody), Err(LanguageModelError::Unreachable { .. })));
+        assert!(matches!(ask(&unreachable), Err(LanguageModelError::Unreachable { .. })));
         assert_eq!(
             ask(&shell("head -c 70000 /dev/zero | tr '\\0' x")),
             Err(LanguageModelError::TooLong)

@@ -335,7 +335,7 @@ fn what_was_learned_is_on_probation() {
     assert!(!is_listed(&engine, "animated-gif-workflow"));
 }
 
-/// What agents open is not forgotten, even where nobody tells how it went.
+/// A skill that agents open counts as used, even without a reported outcome.
 #[test]
 fn what_was_learned_and_never_opened_is_asked_about_after_a_month() {
     const DAY: u64 = 24 * 60 * 60 * 1000;

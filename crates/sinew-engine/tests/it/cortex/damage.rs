@@ -94,7 +94,7 @@ fn an_address_that_makes_no_sense_is_a_clear_error() {
     let mut env = world.environment();
     for (url, kind) in [
         ("mysql://u:hunter2@h/d", ErrorKind::Usage),
-        ("postgres://nobody:hunter2@127.0.0.1:1/none", ErrorKind::Environment),
+        ("postgres://guest:hunter2@127.0.0.1:1/none", ErrorKind::Environment),
     ] {
         env.vars.insert("SINEW_DATABASE_URL".to_owned(), url.to_owned());
         let engine =
@@ -168,7 +168,7 @@ fn long_and_hostile_texts_are_bounded() {
 }
 
 #[test]
-fn an_outcome_of_a_skill_that_nobody_knows_is_remembered() {
+fn an_outcome_of_an_unknown_skill_is_remembered() {
     let world = World::new();
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");

@@ -40,7 +40,7 @@ fn kill_a_reporter(world: &World, after: Duration) -> Vec<String> {
         for line in lines.map_while(Result::ok) {
             // The harness may have left the start of the line to us, and a kill its end.
             if let Some((_, id)) = line.split_once("saved ").filter(|(_, id)| id.len() == 26) {
-                saved.send(id.to_owned()).expect("somebody listens");
+                saved.send(id.to_owned()).expect("a receiver");
             }
         }
     });

@@ -188,7 +188,7 @@ fn a_task_finds_its_region_by_words_and_by_meaning() {
     assert_eq!(told.explanation.decision.slug.as_deref(), Some("imagemagick"));
     assert!(matches!(cortex.why("compress my photos").expect("an answer"), WhyAnswer::Task(_)));
     assert!(matches!(cortex.why("imagemagick").expect("an answer"), WhyAnswer::Skill { .. }));
-    assert_eq!(cortex.why("nobody-knows-this").expect_err("unknown").kind(), ErrorKind::No);
+    assert_eq!(cortex.why("unknown-to-all").expect_err("unknown").kind(), ErrorKind::No);
 }
 
 #[test]

@@ -145,7 +145,7 @@ impl World {
     }
 }
 
-/// The engine that a child was started for; `None` where somebody runs ignored tests.
+/// The engine that a child was started for; `None` when ignored tests are run by hand.
 pub(crate) fn parents_engine() -> Option<Engine> {
     let root = PathBuf::from(std::env::var_os("SINEW_CHILD_ROOT")?);
     let mut vars = BTreeMap::new();
