@@ -11,9 +11,9 @@ use crate::printer::ColorChoice;
 
 /// The skills engine for AI agents: the right skill for each message, or none, and why
 ///
-/// sinew stands between an agent and its skills, the SKILL.md folders. It reads them wherever agents
+/// sinew sits between an agent and its skills, the SKILL.md folders. It reads them wherever agents
 /// keep them, scans them before they are used, finds the one that fits a message, offline, and says
-/// why each is in or out. It fetches what is missing once you agreed, remembers what worked, and
+/// why each is in or out. It fetches what is missing once you agree, remembers what worked, and
 /// turns corrections and finished runs into skills for you to review.
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, propagate_version = true, max_term_width = 100)]
@@ -51,7 +51,7 @@ pub(crate) struct GlobalArgs {
     /// The configuration file
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Say only what was asked for
+    /// Print only the answer and errors
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
     /// When to use colours

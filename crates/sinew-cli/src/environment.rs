@@ -23,7 +23,7 @@ pub(crate) fn now_rfc3339() -> String {
     jiff::Timestamp::now().round(jiff::Unit::Second).unwrap_or_default().to_string()
 }
 
-/// More than this is no message; the rest is not read.
+/// A message is never longer than this; the rest is not read.
 const MAX_INPUT: u64 = 64 << 20;
 
 /// What an agent wrote to a hook; one byte more than allowed says that it was too much.

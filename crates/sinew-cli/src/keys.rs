@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
-/// The next key, in lower case; `None` when nobody is left to press one.
+/// The next key, in lower case; `None` at the end of input.
 pub(crate) fn next(terminal: bool) -> io::Result<Option<char>> {
     if !terminal {
         return Ok(line()?.and_then(|line| line.trim().to_lowercase().chars().next().or(Some(' '))));

@@ -28,10 +28,10 @@ const LOG_VARIABLE: &str = "SINEW_LOG";
 /// What of the program's own doings is shown, and where.
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
-    /// Say what happens behind the answer; twice for details
+    /// Log what happens behind the answer; repeat for more detail
     #[arg(long, short, global = true, action = clap::ArgAction::Count)]
     verbose: u8,
-    /// Write events to a file, as lines of JSON
+    /// Write log events to a file, as JSON lines
     #[arg(long, global = true, value_name = "FILE")]
     log_file: Option<PathBuf>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Data goes to standard output, everything else to standard error. With `--json` the data is one
 //! JSON document; otherwise a closure renders it for people. Colours vanish where `NO_COLOR` is
-//! set or the output is no terminal. A pipe that closes early is not an error.
+//! set or the output is not a terminal. A pipe that closes early is not an error.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -54,7 +54,7 @@ impl Printer {
         self.json
     }
 
-    /// A bar for bytes that come from elsewhere; nothing where nobody looks.
+    /// A bar for downloads; hidden without a terminal.
     pub(crate) fn bytes(&self, doing: &'static str) -> ProgressBar {
         let ProgressBar(bar) = self.progress(doing, 0);
         if let Ok(style) = indicatif::ProgressStyle::with_template(
@@ -65,7 +65,7 @@ impl Printer {
         ProgressBar(bar)
     }
 
-    /// A bar for work that may take longer than a second; nothing where nobody looks.
+    /// A bar for work that may take longer than a second; hidden without a terminal.
     pub(crate) fn progress(&self, doing: &'static str, total: usize) -> ProgressBar {
         let shown = !self.json && !self.quiet && io::stderr().is_terminal();
         let target = match shown {
@@ -85,7 +85,7 @@ impl Printer {
         !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
-    /// Whether a person sits here who can be asked, whatever becomes of the answer on standard output.
+    /// Whether a person at a terminal can be asked, wherever standard output goes.
     pub(crate) fn at_terminal(&self) -> bool {
         io::stdin().is_terminal() && io::stderr().is_terminal()
     }
@@ -131,8 +131,8 @@ impl Printer {
         self.text(&format!("{text}\n"))
     }
 
-    /// Text that is itself the answer. A reader that went away is an error here: whoever writes a
-    /// stream has to stop.
+    /// Text that is itself the answer. A closed pipe is an error here, so that the writer of a
+    /// stream stops.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.write_all(text.as_bytes())?;
         self.out.flush()
@@ -145,7 +145,7 @@ impl Printer {
 
     /// What a program that we run writes to standard error, byte for byte.
     pub(crate) fn pass_error(&mut self, bytes: &[u8]) {
-        // Whoever closed standard error does not want to know.
+        // A closed standard error is ignored.
         let _ = io::stderr().write_all(bytes);
     }
 
@@ -205,7 +205,7 @@ impl Printer {
     }
 
     fn say(&mut self, text: &str) {
-        // Standard error may be closed; there is nobody left to tell.
+        // Standard error may be closed; there is nowhere else to report it.
         let _ = self.err.write_all(text.as_bytes());
     }
 }
@@ -251,7 +251,7 @@ impl ProgressBar {
     }
 }
 
-/// Whoever reads has seen enough; that is no error.
+/// The reader closed the pipe early; that is not an error.
 fn ignore_closed(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -8,7 +8,7 @@ use sinew_guard::Untrusted;
 use sinew_settings::{Reason, ReasonSeverity};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Somebody else's text on one line of a terminal.
+/// Untrusted text on one line of a terminal.
 pub(crate) fn safe(text: &str) -> String {
     Untrusted::new(text.trim()).for_terminal()
 }
@@ -147,7 +147,7 @@ impl TextTable {
         let titles: Vec<StyledText> = self.columns.iter().map(|column| dim(column.title)).collect();
         let rows = std::iter::once(&titles).chain(&self.rows);
         if width == usize::MAX {
-            // Whoever reads a pipe wants whole cells that `cut` can tell apart.
+            // A pipe gets whole cells that `cut` can tell apart.
             for row in rows {
                 let cells: Vec<String> = row.iter().map(StyledText::to_string).collect();
                 writeln!(text, "{}", cells.join("\t"))?;

@@ -58,8 +58,8 @@ mod imp {
             match self {
                 Self::Free | Self::Ended => true,
                 Self::File(file, position) => file.seek(SeekFrom::Start(*position)).is_ok(),
-                // While its writer is there nobody can have read it to the end, so whoever needs
-                // all of it has not had it.
+                // While its writer is open the end cannot have been read, so a command that needs
+                // the whole input has not read it.
                 Self::Pipe => !state().closed,
             }
         }

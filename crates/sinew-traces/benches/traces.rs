@@ -209,7 +209,7 @@ fn now() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// The time since the first call, where CPU time is not at hand.
+/// The time since the first call, where CPU time is not available.
 #[cfg(not(unix))]
 fn now() -> Duration {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

@@ -13,10 +13,11 @@ use crate::keys;
 use crate::printer::Printer;
 use crate::render::{self, TableColumn, TextTable, safe};
 
-/// Decide what waits for a person
+/// Approve or reject what waits for a person
 ///
-/// Without an id, everything that waits, one key each; in a pipe it is listed. A decision is made in
-/// a terminal and nowhere else: in a pipe, exit 3. A yes holds for exactly the files that were shown.
+/// Without an id, goes through everything that waits, one key each; in a pipe it is only listed. A
+/// decision needs a terminal: in a pipe, exit 3. An approval holds for exactly the files that were
+/// shown.
 ///
 /// Examples:
 ///   sinew approve                    go through what waits
@@ -60,13 +61,13 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
     if !out.at_terminal() {
         return Err(EngineError::new(
             ErrorCode::NeedsATerminal,
-            format!("whoever decides about {} must sit at a terminal", approval.id),
+            format!("deciding about {} needs a terminal", approval.id),
         )
-        .hint(format!("`sinew approve {}`, typed by a person", approval.id))
+        .hint(format!("run `sinew approve {}` in a terminal", approval.id))
         .into());
     }
     if !approval.is_pending() {
-        // The engine has the words for what is over.
+        // The engine words the error for an approval that is over.
         let said = if args.reject {
             ApprovalResponse::No
         } else {
@@ -76,7 +77,7 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
             .approvals()
             .decide(id, &ApprovalDecision::at_terminal(said, terminal_person(engine)))?;
         if approval.is_remembered() && !decided.is_remembered() {
-            out.note("it is not remembered any more");
+            out.note("it is no longer remembered");
         }
         return print_decision(&decided, out);
     }
@@ -97,12 +98,12 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
     }
 }
 
-/// Whoever sits at the terminal.
+/// The user at the terminal.
 pub(crate) fn terminal_person(engine: &Engine) -> Actor {
     Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
 }
 
-/// Whoever runs the command: without a terminal nobody knows that it is a person.
+/// The caller of the command: without a terminal it may be a program.
 pub(crate) fn current_actor(engine: &Engine, out: &Printer) -> Actor {
     if out.can_ask() {
         terminal_person(engine)
@@ -277,7 +278,7 @@ fn write_evidence(text: &mut String, approval: &Approval) -> std::fmt::Result {
     }
     let mut facts = Vec::new();
     facts.extend(evidence.source.as_ref().map(|source| format!("from {source}")));
-    facts.extend((evidence.reviewed == Some(false)).then(|| "nobody reviews it".to_owned()));
+    facts.extend((evidence.reviewed == Some(false)).then(|| "unreviewed".to_owned()));
     facts.extend(evidence.stars.map(|stars| format!("{stars} stars")));
     facts.extend(evidence.downloads.map(|downloads| format!("{downloads} downloads")));
     if let Some(scan) = evidence.scan {

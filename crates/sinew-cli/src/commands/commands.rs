@@ -12,7 +12,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render::{self, TableColumn, TextTable};
 
-/// List the slash commands that the skills give, or resolve a message
+/// List the slash commands that skills provide, or resolve a message
 ///
 /// Examples:
 ///   sinew commands
@@ -61,7 +61,7 @@ fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
     let width = out.width();
     out.data(&listing, |text| {
         if listing.commands.is_empty() {
-            return writeln!(text, "no skill gives a command");
+            return writeln!(text, "no skill provides a command");
         }
         let columns = vec![
             TableColumn::fixed("COMMAND"),

@@ -8,7 +8,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Show the configuration, where it lies, or bring OpenClaw's over
+/// Show the configuration and its path, or import OpenClaw's
 ///
 /// Examples:
 ///   sinew config show

@@ -16,8 +16,8 @@ use crate::render;
 
 /// Connect an agent: its MCP entry, and hooks where they can add to a message
 ///
-/// The file is shown as a diff, kept as a backup, and changed in one place; comments and everything
-/// else stay. `sinew disconnect` takes it out again.
+/// The change is shown as a diff, a backup is kept, and only sinew's own entries are written;
+/// comments and everything else stay. `sinew disconnect` removes them again.
 ///
 /// Examples:
 ///   sinew connect --list
@@ -36,25 +36,25 @@ pub(crate) struct ConnectArgs {
     /// Whose configuration
     #[arg(long, value_enum, default_value = "user")]
     scope: ConnectScopeArg,
-    /// Only the parts that are named: the MCP server
+    /// Only the named parts: the MCP server
     #[arg(long)]
     mcp: bool,
-    /// Only the parts that are named: the hooks
+    /// Only the named parts: the hooks
     #[arg(long)]
     hooks: bool,
-    /// Only the parts that are named: installed skills, in the agent's own folder
+    /// Only the named parts: installed skills, in the agent's own folder
     #[arg(long)]
     skills: bool,
-    /// Use a server that runs already
+    /// Use a server that is already running
     #[arg(long, value_name = "URL")]
     http: Option<String>,
     /// Show what would change, and write nothing
     #[arg(long)]
     dry_run: bool,
-    /// Replace an entry of this name that says something else
+    /// Replace a different entry of the same name
     #[arg(long)]
     force: bool,
-    /// Change a project's file that git tracks, without being asked
+    /// Change a project's file that git tracks, without asking
     #[arg(long, short)]
     yes: bool,
 }
@@ -64,7 +64,7 @@ pub(crate) struct ConnectArgs {
 enum ConnectScopeArg {
     /// Yours, for every project
     User,
-    /// The project's, for everybody who works on it
+    /// The project's, for all who work on it
     Project,
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
     Ok(Exit::Done)
 }
 
-/// A file that others get with the next commit is not changed in passing.
+/// A file that colleagues get with the next commit is changed only after a question.
 fn ask(file: &Path, out: &Printer) -> Result<(), EngineError> {
     if !is_tracked(file) {
         return Ok(());
@@ -109,7 +109,7 @@ fn ask(file: &Path, out: &Printer) -> Result<(), EngineError> {
             .hint("look at the change with --dry-run, then repeat it with --yes")
     };
     if !out.can_ask() {
-        return Err(refused("is tracked by git, and there is nobody to ask"));
+        return Err(refused("is tracked by git, and there is no terminal to ask on"));
     }
     let question =
         format!("{} is tracked by git. Change it?", render::safe(&file.to_string_lossy()));

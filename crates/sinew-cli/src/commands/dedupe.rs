@@ -6,7 +6,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render::{self, TableColumn, TextTable};
 
-/// List pairs of skills that can hardly be told apart
+/// List pairs of skills that are hard to tell apart
 ///
 /// Exit 1 when there are any: give them clearer descriptions, or remove one.
 ///

@@ -18,8 +18,8 @@ use crate::signals;
 
 /// Show what a skill needs on this machine, and install it
 ///
-/// Without a skill, every skill that lacks something. Nothing is installed without --install and a
-/// yes; exit 1 while something is missing.
+/// Without a skill, shows every skill that lacks something. Nothing is installed without --install
+/// and your approval; exit 1 while something is missing.
 ///
 /// Examples:
 ///   sinew deps                                what is missing, and the best way to get it
@@ -37,19 +37,19 @@ pub(crate) struct DepsArgs {
     /// Install what is missing, after asking
     #[arg(long, requires = "skill")]
     install: bool,
-    /// Install in this way instead of the best one
+    /// Use this way to install instead of the best one
     #[arg(long, value_name = "ID", requires = "install")]
     option: Option<String>,
     /// Show what would be run, and start nothing
     #[arg(long, requires = "install")]
     dry_run: bool,
-    /// Say yes to what the skill needs
+    /// Agree to what the skill needs
     #[arg(long, short, requires = "install")]
     yes: bool,
-    /// With --yes, also to the manager that is missing
+    /// With --yes, also agree to a package manager that is missing
     #[arg(long, requires = "yes")]
     with_manager: bool,
-    /// With --yes, also to the tap that is to be added
+    /// With --yes, also agree to a tap that must be added
     #[arg(long, requires = "yes")]
     with_tap: bool,
     /// Acknowledge a warning of the installation policy

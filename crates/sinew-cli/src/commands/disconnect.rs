@@ -7,10 +7,10 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Take out exactly what `sinew connect` wrote for an agent
+/// Remove exactly what `sinew connect` wrote for an agent
 ///
-/// A file that nobody else has touched gets the bytes back that it had. An entry that was changed since
-/// stays, and is named.
+/// A file without other changes gets its old bytes back. An entry that was edited since then stays,
+/// and is named.
 ///
 /// Examples:
 ///   sinew disconnect claude-code --dry-run

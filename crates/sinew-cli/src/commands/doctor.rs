@@ -6,7 +6,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Show what sinew sees on this machine: folders, agents, configuration, trouble
+/// Show what sinew sees on this machine: folders, agents, configuration, problems
 ///
 /// Examples:
 ///   sinew doctor

@@ -16,9 +16,10 @@ use crate::stdin::{self, RewindableStdin};
 
 /// Run a command with a skill's variables, and learn from how it went
 ///
-/// The command gets what the skill declares and you configured, and nothing that steers programs.
-/// Its output is its own; what sinew has to say goes to standard error, as JSON with --json. The
-/// exit code is the command's. An API error is tried once more after three seconds.
+/// The command gets the variables that the skill declares and you configured, and none that control
+/// loaders or interpreters. Its output is passed through; sinew's own messages go to standard
+/// error, as JSON with --json. The exit code is the command's. After an API error the command is
+/// run once more, three seconds later.
 ///
 /// Examples:
 ///   sinew exec github -- gh pr list
@@ -32,10 +33,10 @@ pub(crate) struct ExecArgs {
     /// The area of the task, for what is learned [default: the skill's own]
     #[arg(long, value_name = "NAME")]
     region: Option<String>,
-    /// End the command after so many seconds
+    /// Stop the command after this many seconds
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<u64>,
-    /// Do not try an API error again, for commands that must not happen twice
+    /// Do not retry after an API error, for commands that must not run twice
     #[arg(long)]
     no_retry: bool,
     /// The command and its arguments
@@ -133,7 +134,7 @@ fn tell_outcome(report: &ExecReport, out: &mut Printer) {
         let names: Vec<&str> =
             report.withheld.iter().filter_map(|record| record.key.as_deref()).collect();
         out.note(&format!(
-            "not handed on, because the skill does not declare it: {}",
+            "not passed on, because the skill does not declare it: {}",
             names.join(", ")
         ));
     }

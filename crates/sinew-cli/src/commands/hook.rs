@@ -15,8 +15,8 @@ use crate::printer::Printer;
 
 /// Answer an agent's hook: one JSON object on standard input, at most one on standard output
 ///
-/// Agents call this; `sinew connect <agent>` tells them to. It never blocks, and when anything is
-/// wrong or late it says nothing: `sinew why --last` tells what happened.
+/// Agents call this once `sinew connect <agent>` has set it up. It never blocks an agent, and
+/// prints nothing when something fails or takes too long: `sinew why --last` says what happened.
 ///
 /// Examples:
 ///   sinew hook auto --agent claude-code < event.json
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -
     thread::spawn(move || {
         let (event, env, options) = worker;
         let done = work(&event, env, options, started, &tell);
-        // Where nobody listens any more, it was too late.
+        // If the receiver is gone, the deadline has passed.
         let _ = tell.send(HookWorkerMessage::Done(done));
     });
     let mut deadline = FIRST_DEADLINE;
@@ -98,7 +98,7 @@ fn work(
     tell: &Sender<HookWorkerMessage>,
 ) -> Result<HookReply, EngineError> {
     let EarlyHookConfig { deadline, is_live } = hook::early_config(&env, &options);
-    // Where nobody listens any more, it is too late anyway; so also below.
+    // If the receiver is gone, the deadline has passed; the same holds below.
     let _ = tell.send(HookWorkerMessage::Deadline(deadline));
     let unread = |what: &str| EngineError::new(ErrorCode::UnreadableEvent, what);
     let bytes = environment::event_input().map_err(|error| unread(&error.to_string()))?;
@@ -122,8 +122,7 @@ fn work(
     engine.hooks().answer(&hook)
 }
 
-/// Starts a process that nobody waits for, to do what is late. Where it cannot be started, the next
-/// event tries again.
+/// Starts a detached process for overdue work. If it cannot be started, the next event tries again.
 fn settle_in_background(env: &Environment, options: &EngineOptions) {
     let Some(program) = &env.exe else { return };
     let mut command = Command::new(program);

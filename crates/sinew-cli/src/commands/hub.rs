@@ -21,10 +21,10 @@ const MAX_LISTED: usize = 12;
 /// Where to look, and whether the network may be used.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HubArgs {
-    /// The registry that a bare slug means: an address, or a name under hub.registries
+    /// The registry to look a bare slug up in: a URL, or a name under hub.registries
     #[arg(long, value_name = "URL")]
     pub(crate) registry: Option<String>,
-    /// Open no connection; use what was fetched before
+    /// Make no network connection; use what was fetched before
     #[arg(long)]
     pub(crate) offline: bool,
 }
@@ -38,7 +38,7 @@ impl HubArgs {
 /// Which folder is meant.
 #[derive(Debug, clap::Args)]
 pub(crate) struct InstallTargetArgs {
-    /// For every workspace, not for this one
+    /// For every workspace, not just this one
     #[arg(long)]
     pub(crate) global: bool,
 }
@@ -57,7 +57,7 @@ pub(crate) struct TerminalApprover<'a> {
 }
 
 impl TerminalApprover<'_> {
-    /// Whoever sits here, as records carry it.
+    /// The user at the terminal, as records name them.
     fn approver_name(&self) -> String {
         terminal_person(self.engine).to_string()
     }
@@ -79,7 +79,7 @@ impl TerminalApprover<'_> {
 
 impl InstallApprover for TerminalApprover<'_> {
     fn concern(&mut self, concern: &InstallConcern) -> InstallDecision {
-        // `--yes` answers the ordinary question; what gives pause has a flag of its own.
+        // `--yes` answers the ordinary question; each risk has a flag of its own.
         self.out.warn(&concern.to_string());
         self.confirmed("Go on all the same?")
     }
@@ -114,7 +114,7 @@ impl InstallApprover for TerminalApprover<'_> {
     }
 }
 
-/// Everything somebody needs to say yes or no.
+/// Everything the user needs to decide.
 pub(crate) fn write_proposal(text: &mut String, proposal: &InstallReview) -> std::fmt::Result {
     render::heading(
         text,
@@ -224,7 +224,7 @@ pub(crate) fn download_progress(out: &Printer) -> impl FnMut(u64, Option<u64>) +
     }
 }
 
-/// Tells what became of each reference; the exit code is that of the gravest.
+/// Tells what became of each reference; the exit code is that of the most serious one.
 pub(crate) fn print_records(records: &[HubRecord], out: &mut Printer) -> CommandResult {
     out.data(&records, |text| {
         for record in records {
@@ -298,12 +298,12 @@ pub(crate) fn require_yes(question: &str, yes: bool, out: &mut Printer) -> Resul
     if !out.can_ask() {
         return Err(EngineError::new(
             ErrorCode::NeedsApproval,
-            format!("{question} Nobody is here to say so"),
+            format!("{question} There is no terminal to ask on"),
         )
         .hint("run it in a terminal, or with --yes"));
     }
     match inquire::Confirm::new(question).with_default(false).prompt() {
         Ok(true) => Ok(()),
-        _ => Err(EngineError::new(ErrorCode::Rejected, "somebody said no")),
+        _ => Err(EngineError::new(ErrorCode::Rejected, "the answer was no")),
     }
 }

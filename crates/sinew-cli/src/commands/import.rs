@@ -6,10 +6,10 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Take in the skills of other agents on this machine
+/// Import the skills of other agents on this machine
 ///
-/// Their folders are read where they are, unless you want links or copies in sinew's own. Nothing of
-/// the other agent is changed, and nothing is executed.
+/// Their folders are read in place, unless you ask for links or copies in sinew's own folder. No
+/// file of the other agent is changed, and nothing is executed.
 ///
 /// Examples:
 ///   sinew import --dry-run
@@ -18,16 +18,16 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ImportArgs {
-    /// Whose skills [default: everybody's]
+    /// Whose skills [default: those of all agents]
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// Link each skill into the folder of installed ones
+    /// Link each skill into the folder of installed skills
     #[arg(long, conflicts_with = "copy")]
     link: bool,
     /// Copy each skill there, after a scan
     #[arg(long)]
     copy: bool,
-    /// Make skills of single-file commands, too; they are copied
+    /// Turn single-file commands into skills, too; they are copied
     #[arg(long)]
     commands: bool,
     /// Show what was found, and write nothing

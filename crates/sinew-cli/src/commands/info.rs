@@ -13,8 +13,8 @@ use crate::render;
 
 /// Show everything known about one skill
 ///
-/// A skill that is not here is looked up where a reference says: @owner/slug, owner/repo, an address or
-/// a path; a bare name with --remote. Nothing is installed or run.
+/// A skill that is not installed is looked up by its reference: @owner/slug, owner/repo, a URL or a
+/// path; a bare name with --remote. Nothing is installed or run.
 ///
 /// Examples:
 ///   sinew info github
@@ -24,9 +24,9 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct InfoArgs {
-    /// The skill's name or key, or a reference to one that is not here
+    /// The skill's name or key, or a reference to one that is not installed
     skill: String,
-    /// Ask the registry, whatever is here
+    /// Ask the registry even if the skill is installed
     #[arg(long)]
     remote: bool,
     /// List its files

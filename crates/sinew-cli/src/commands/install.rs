@@ -16,9 +16,9 @@ use crate::printer::Printer;
 
 /// Install skills from a registry, GitHub, git, an index, a folder or an archive
 ///
-/// Each is verified, scanned and shown before anything is written; without a terminal the answer is
-/// no, unless --yes gives it. `owner/name` is a repository on GitHub; with --source clawhub it is a
-/// skill of that owner.
+/// Each skill is verified, scanned and shown before anything is written; without a terminal nothing
+/// is installed unless --yes is given. `owner/name` is a repository on GitHub; with --source
+/// clawhub it is a skill of that owner.
 ///
 /// Examples:
 ///   sinew install todoist-cli
@@ -41,10 +41,10 @@ pub(crate) struct InstallArgs {
     /// Another name for the folder
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// Replace what is there; a copy of changes is kept
+    /// Replace an existing folder; a copy of local changes is kept
     #[arg(long)]
     overwrite: bool,
-    /// Read a folder where it is instead of copying it; nothing is locked, and its changes count at once
+    /// Read a folder in place instead of copying it; it is not locked, and changes take effect at once
     #[arg(long, conflicts_with_all = ["version", "name", "overwrite", "global"])]
     link: bool,
     #[command(flatten)]
@@ -54,10 +54,10 @@ pub(crate) struct InstallArgs {
     /// Keep no copy of what the guard blocks
     #[arg(long)]
     no_quarantine: bool,
-    /// Say yes to the install itself
+    /// Agree to the install itself
     #[arg(long, short)]
     yes: bool,
-    /// Do everything but the last step
+    /// Do everything except the last step
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -68,25 +68,25 @@ pub(crate) struct InstallArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Risk overrides")]
 pub(crate) struct RiskOverrideArgs {
-    /// Take what its registry flags as suspicious
+    /// Accept a skill that its registry flags as suspicious
     #[arg(long)]
     accept_suspicious: bool,
-    /// Take what its registry has not finished scanning
+    /// Accept a skill that its registry has not finished scanning
     #[arg(long)]
     accept_pending: bool,
-    /// Take what its registry names no digests for
+    /// Accept a skill that its registry gives no digests for
     #[arg(long)]
     accept_unverified: bool,
-    /// Follow an index to another host
+    /// Accept an index that points to another host
     #[arg(long)]
     accept_foreign_host: bool,
-    /// Take a skill whose name another one has
+    /// Accept a skill with the same name as another one
     #[arg(long)]
     accept_shadowing: bool,
-    /// Take it from another owner or registry than before
+    /// Accept another owner or registry than before
     #[arg(long)]
     accept_owner_change: bool,
-    /// Go on although the operator's policy warns
+    /// Continue despite a warning of the operator's policy
     #[arg(long)]
     acknowledge: bool,
     /// Accept a finding of the guard for exactly these files; needs --digest and --reason
@@ -95,7 +95,7 @@ pub(crate) struct RiskOverrideArgs {
     /// The digest that was shown
     #[arg(long, value_name = "SHA256")]
     digest: Option<String>,
-    /// Why it is fine
+    /// Why it is acceptable
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }
@@ -257,6 +257,6 @@ fn with_version(
             registry.wanted = wanted;
             Ok(SkillReference::Registry(registry))
         }
-        other => Err(usage(format!("{other} has a version of its own, or can have none"))),
+        other => Err(usage(format!("{other} has a version of its own, or cannot have one"))),
     }
 }

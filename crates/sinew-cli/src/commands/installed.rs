@@ -9,7 +9,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render::{self, TableColumn, TextTable};
 
-/// Show what is installed, and how it stands to the lock
+/// Show what is installed, and whether it matches the lock
 ///
 /// Examples:
 ///   sinew installed

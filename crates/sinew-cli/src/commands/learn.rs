@@ -16,9 +16,9 @@ use crate::render;
 
 /// Turn a finished run into a skill draft, to be reviewed
 ///
-/// Reads transcripts of Claude Code, Codex, OpenClaw and OpenPocket, and sinew's own traces; which
-/// it is, it finds out. Runs that succeeded become proposals with a replay script; secrets, personal
-/// data and typed text are taken out first.
+/// Reads transcripts of Claude Code, Codex, OpenClaw and OpenPocket, and sinew's own traces; the
+/// format is detected. Runs that succeeded become proposals with a replay script; secrets, personal
+/// data and typed text are removed first.
 ///
 /// Examples:
 ///   sinew learn session.jsonl
@@ -39,10 +39,11 @@ pub(crate) struct LearnArgs {
     /// The newest session of the agent on this machine
     #[arg(long, conflicts_with_all = ["path", "since"], requires = "agent")]
     latest: bool,
-    /// Every session of the agent that changed lately, such as 7d [default: traces.maxAgeDays]
+    /// Every session of the agent that changed in the last days, such as 7d [default:
+    /// traces.maxAgeDays]
     #[arg(long, value_name = "DAYS", num_args = 0..=1, conflicts_with = "path", requires = "agent")]
     since: Option<Option<String>>,
-    /// Let the configured model word the drafts; the same gates judge what it says
+    /// Let the configured model reword the drafts; its text passes the same gates
     #[arg(long)]
     rewrite: bool,
 }
@@ -76,7 +77,7 @@ impl LearnArgs {
                 return Ok(LearnSource::Since(agent, engine.config().traces.max_age_days));
             };
             let days = since.trim_end_matches('d').parse().map_err(|_| {
-                EngineError::new(ErrorCode::BadDays, format!("`{since}` is no number of days"))
+                EngineError::new(ErrorCode::BadDays, format!("`{since}` is not a number of days"))
                     .hint("write 7d for a week")
             })?;
             return Ok(LearnSource::Since(agent, days));
@@ -130,7 +131,7 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
         }
     }
     for skipped in &report.skipped {
-        out.note(&format!("passed over {}: {}", skipped.path, skipped.reason));
+        out.note(&format!("skipped {}: {}", skipped.path, skipped.reason));
     }
     for event in report.events() {
         match event.level() {
@@ -146,7 +147,7 @@ pub(super) fn run(args: &LearnArgs, engine: &Engine, out: &mut Printer) -> Comma
     Ok(if report.is_empty() { Exit::No } else { Exit::Done })
 }
 
-/// The proposal that waits for somebody.
+/// The proposal that waits for review.
 fn waiting(run: &LearnResult) -> Option<&str> {
     let is_new = matches!(run.became, LearnStatus::Proposed | LearnStatus::Revised);
     run.proposal.as_ref().filter(|_| is_new).map(|proposal| proposal.id.as_str())

@@ -33,7 +33,7 @@ fn public_url(key: &str, text: &str) -> Result<Url, EngineError> {
             && url.username().is_empty()
     });
     url.ok_or_else(|| {
-        let text = format!("serve.{key} is no origin: {text}");
+        let text = format!("serve.{key} is not a valid origin: {text}");
         EngineError::new(ErrorCode::BadPublicUrl, text)
             .hint("write scheme and host alone, such as https://skills.example.org")
     })

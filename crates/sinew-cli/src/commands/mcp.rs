@@ -12,9 +12,9 @@ use crate::printer::Printer;
 
 /// Serve skills to an agent over the Model Context Protocol
 ///
-/// Without --http the client is whoever started the process: standard output carries protocol frames
-/// and nothing else. With --http the address is printed, and clients need the token in the file
-/// `token` of sinew's home, unless mcp.requireToken is false.
+/// Without --http the client is the process that started this one: standard output carries protocol
+/// frames and nothing else. With --http the address is printed, and clients need the token in the
+/// file `token` in sinew's home, unless mcp.requireToken is false.
 ///
 /// Examples:
 ///   sinew mcp
@@ -23,7 +23,7 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct McpArgs {
-    /// Listen here instead; port 0 takes any that is free
+    /// Listen on this address instead; port 0 picks a free port
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
 }

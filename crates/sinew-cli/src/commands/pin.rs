@@ -10,7 +10,7 @@ use crate::render;
 
 /// Keep an installed skill exactly as it is
 ///
-/// A pinned skill refuses an install over it, an update and removal, and says why.
+/// A pinned skill is not overwritten, updated or removed; the refusal says why.
 ///
 /// Examples:
 ///   sinew pin todoist-cli --reason "2.0 breaks our labels"
@@ -24,7 +24,7 @@ pub(crate) struct PinArgs {
     /// Why
     #[arg(long, value_name = "TEXT", conflicts_with = "remove")]
     reason: Option<String>,
-    /// Let go of it
+    /// Unpin it
     #[arg(long)]
     remove: bool,
     #[command(flatten)]

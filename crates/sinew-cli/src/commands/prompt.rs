@@ -9,7 +9,7 @@ use sinew_settings::config::PromptPlanner;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
-/// Print the block that an agent's system prompt gets
+/// Print the block for an agent's system prompt
 ///
 /// Examples:
 ///   sinew prompt

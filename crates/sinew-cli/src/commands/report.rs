@@ -14,10 +14,10 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Tell the cortex how the use of a skill went
+/// Report to the cortex how the use of a skill went
 ///
 /// What works gets stronger, what fails weaker, and a long-proven skill that only reads becomes a
-/// reflex. Names, numbers, paths and secrets are taken out of the detail before it is written.
+/// reflex. Names, numbers, paths and secrets are removed from the detail before it is written.
 ///
 /// Examples:
 ///   sinew report --region task-management --skill todoist --version 1.2.0 --result ok
@@ -66,7 +66,7 @@ pub(crate) struct ReportArgs {
     /// When it happened [default: now]
     #[arg(long, value_name = "RFC3339", value_parser = str::parse::<UtcInstant>)]
     at: Option<UtcInstant>,
-    /// Take a report back that was wrong
+    /// Retract a wrong report
     #[arg(long, value_name = "ID", value_parser = str::parse::<Ulid>, exclusive = true)]
     retract: Option<Ulid>,
 }
@@ -78,7 +78,7 @@ enum ResultArg {
     Ok,
     /// It did not
     Fail,
-    /// Nobody can say
+    /// It is not known
     Unknown,
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> Comm
         out.data(&shown, |text| writeln!(text, "taken back: {id}"))?;
         return Ok(Exit::Done);
     }
-    // Whoever cannot be asked is a program that speaks for somebody.
+    // Without a terminal the caller is a program that reports for its user.
     let origin = if out.can_ask() { OutcomeReporter::User } else { OutcomeReporter::Agent };
     if let Some(run) = &args.run {
         // The run goes on from here: to a question, to the next one, or to putting the skill back.

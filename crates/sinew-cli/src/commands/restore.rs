@@ -6,10 +6,10 @@ use super::hub::{HubArgs, InstallTargetArgs, TerminalApprover, download_progress
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
-/// Install again exactly what the lock says
+/// Reinstall exactly what the lock records
 ///
-/// Everything is fetched and checked before the first folder changes. With --frozen any digest, source
-/// or approval that would change is a failure, as a build machine wants it.
+/// Everything is fetched and checked before the first folder changes. With --frozen any digest,
+/// source or approval that would change is a failure, as build machines need it.
 ///
 /// Examples:
 ///   sinew restore
@@ -18,15 +18,15 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RestoreArgs {
-    /// Fail rather than change anything that the lock fixes
+    /// Fail rather than change anything that the lock pins
     #[arg(long)]
     frozen: bool,
-    /// Take what other tools installed here into the lock; it is held back until somebody approves it
+    /// Add what other tools installed here to the lock; it is held back until it is approved
     #[arg(long, conflicts_with = "frozen")]
     import: bool,
     #[command(flatten)]
     place: InstallTargetArgs,
-    /// Say yes to what nobody approved yet
+    /// Approve what is not approved yet
     #[arg(long, short, conflicts_with = "frozen")]
     yes: bool,
     #[command(flatten)]

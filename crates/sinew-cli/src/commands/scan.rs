@@ -38,7 +38,7 @@ pub(crate) struct ScanArgs {
     /// Explain the findings of one rule
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
-    /// From which verdict on the answer is no
+    /// The lowest verdict that makes the command fail
     #[arg(long, value_enum, default_value = "block")]
     deny: DenyLevel,
     /// Accept one rule's findings for exactly these bytes; needs a terminal
@@ -50,7 +50,7 @@ pub(crate) struct ScanArgs {
     /// The digest that is accepted, as the scan shows it
     #[arg(long, value_name = "sha256:…", requires = "acceptance")]
     digest: Option<String>,
-    /// Why the finding is fine
+    /// Why the finding is acceptable
     #[arg(long, value_name = "TEXT", requires = "acceptance")]
     reason: Option<String>,
 }

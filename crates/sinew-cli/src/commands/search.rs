@@ -12,9 +12,8 @@ use crate::render::{self, TableColumn, TextTable};
 
 /// Search registries for skills
 ///
-/// Reviewed registries are asked first; where fewer than two results fit, sources that nobody reviews
-/// are asked as well, and each of their rows says so. Nothing is installed. Exit 1 where nothing is
-/// found.
+/// Reviewed registries are asked first; if fewer than two results fit, unreviewed sources are asked
+/// as well, and each of their rows says so. Nothing is installed. Exit 1 when nothing is found.
 ///
 /// Examples:
 ///   sinew search youtube transcript
@@ -29,7 +28,7 @@ pub(crate) struct SearchArgs {
     /// Where: all, clawhub, github, skills-sh, or a name under hub.registries
     #[arg(long, value_name = "SOURCE")]
     source: Option<String>,
-    /// Rows of each source
+    /// Rows per source
     #[arg(long, default_value_t = 10, value_name = "N")]
     limit: usize,
     /// Exactly this name

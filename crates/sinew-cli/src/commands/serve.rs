@@ -17,11 +17,11 @@ use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
-/// Serve the dashboard, the HTTP API and MCP, and a team's registry where asked for
+/// Serve the dashboard, the HTTP API and MCP, and a team's registry on request
 ///
-/// The link that is printed signs one browser in; programs send the token that lies in sinew's home.
-/// Only this machine can reach it unless another address is named; with --registry that needs an
-/// admin token. It goes on until it is interrupted, and lets requests finish that are under way.
+/// The printed link signs one browser in; programs send the token from sinew's home. Only this
+/// machine can reach the server unless another address is named; with --registry that needs an
+/// admin token. It runs until it is interrupted, and lets running requests finish.
 ///
 /// Examples:
 ///   sinew serve --open
@@ -53,10 +53,11 @@ pub(crate) struct UiArgs {
 /// Where a server answers, and as what.
 #[derive(Debug, clap::Args)]
 struct ListenArgs {
-    /// Where to listen; port 0 takes a free one [default: serve.listen, else 127.0.0.1:7411]
+    /// The address to listen on; port 0 picks a free port [default: serve.listen, else
+    /// 127.0.0.1:7411]
     #[arg(long, value_name = "ADDR")]
     listen: Option<String>,
-    /// Answer as a team registry below /registry
+    /// Also serve a team registry below /registry
     #[arg(long)]
     registry: bool,
 }
@@ -168,7 +169,7 @@ fn serve(
     if reach == ListenerReach::Others
         || registry.is_some() && registry_reach == ListenerReach::Others
     {
-        out.warn("others can reach this server; whoever has its token can use it");
+        out.warn("other machines can reach this server; its token gives access to it");
     }
     match out.is_json() {
         true => out.json_line(&serving)?,
@@ -200,7 +201,7 @@ fn listener(
     HttpServer::bind(options).map_err(serve_error)
 }
 
-/// Who reaches an address that the world may know by another name.
+/// Who can reach an address that may be known under another name.
 fn reach_of(listen: SocketAddr, public_url: Option<&Url>) -> ListenerReach {
     match listen.ip().is_loopback() && public_url.is_none() {
         true => ListenerReach::Loopback,
@@ -235,7 +236,7 @@ fn shown(serving: &ServeAddresses<'_>) -> String {
 fn address(text: &str) -> Result<SocketAddr, EngineError> {
     let found = text.to_socket_addrs().ok().and_then(|mut all| all.next());
     found.ok_or_else(|| {
-        EngineError::new(ErrorCode::BadAddress, format!("`{text}` is no address to listen on"))
+        EngineError::new(ErrorCode::BadAddress, format!("`{text}` is not a valid listen address"))
             .hint("write a host and a port, such as 127.0.0.1:7411")
     })
 }

@@ -27,7 +27,7 @@ pub(crate) struct SkillsArgs {
 
 #[derive(Debug, Subcommand)]
 enum SkillsCommand {
-    /// List the workspace's skills; gates do not count here
+    /// List the workspace's skills; gates are not applied
     List {
         /// Every source
         #[arg(long)]

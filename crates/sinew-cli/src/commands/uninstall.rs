@@ -9,7 +9,7 @@ use crate::printer::Printer;
 
 /// Remove installed skills
 ///
-/// The folder and its entries in both locks go; nothing is sent. A pinned skill stays.
+/// Removes the folder and its entries in both locks; nothing is sent. A pinned skill stays.
 ///
 /// Examples:
 ///   sinew uninstall todoist-cli
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
         let gone = rows.into_iter().filter(|row| row.status == "upstream-gone" && !row.pinned);
         wanted.extend(gone.map(|row| row.key));
         if wanted.is_empty() {
-            let message = "nothing that is installed is known to be gone";
+            let message = "no installed skill is known to be gone from its registry";
             return Err(EngineError::new(ErrorCode::NothingGone, message)
                 .hint("`sinew verify --online` asks")
                 .into());

@@ -12,9 +12,9 @@ use crate::printer::Printer;
 
 /// Bring installed skills up to date
 ///
-/// Shows what would change before it does: files, text, abilities and findings. A changed skill needs a
-/// new yes. Local changes are never replaced without --overwrite, and then a copy is kept. Exit 0 only
-/// when every skill is current or was updated.
+/// Shows what would change before it changes anything: files, text, capabilities and findings. A
+/// changed skill needs a new approval. Local changes are never replaced without --overwrite, and
+/// then a copy is kept. Exit 0 only when every skill is current or was updated.
 ///
 /// Examples:
 ///   sinew update todoist-cli
@@ -42,7 +42,7 @@ pub(crate) struct UpdateArgs {
     place: InstallTargetArgs,
     #[command(flatten)]
     accepted: RiskOverrideArgs,
-    /// Say yes to the update itself
+    /// Agree to the update itself
     #[arg(long, short)]
     yes: bool,
     #[command(flatten)]

@@ -10,7 +10,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Say what readers of the format would refuse, and put right what is beyond doubt
+/// Say what readers of the format would refuse, and fix what is beyond doubt
 ///
 /// Without paths, every skill of the active sources is validated. Exit 1 when a file has an error.
 ///
@@ -26,13 +26,13 @@ pub(crate) struct ValidateArgs {
     /// Whose rules apply [default: agentskills at the lenient level]
     #[arg(long, value_enum)]
     rules: Option<RulesArg>,
-    /// What most skills in the wild do differently is no error (agentskills)
+    /// Do not count common deviations as errors (agentskills)
     #[arg(long, conflicts_with = "parity")]
     lenient: bool,
     /// Refuse what the reference validator refuses beyond the specification (agentskills)
     #[arg(long)]
     parity: bool,
-    /// Put right what can be put right without guessing; a backup is kept
+    /// Fix what can be fixed without guessing; a backup is kept
     #[arg(long)]
     fix: bool,
 }
@@ -81,7 +81,7 @@ pub(crate) fn validate(
     let fixable =
         report.files.iter().any(|file| file.issues.iter().any(|issue| issue.fix.is_some()));
     if fixable && !fix && !out.is_json() {
-        out.hint("--fix puts right what is beyond doubt, and keeps a backup");
+        out.hint("--fix corrects what is beyond doubt, and keeps a backup");
     }
     Ok(if report.invalid > 0 { Exit::No } else { Exit::Done })
 }

@@ -9,7 +9,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Hold installed skills against what was approved
+/// Compare installed skills with what was approved
 ///
 /// Every file is hashed again. With --online, registries are asked for their verdicts: what turned
 /// malicious is held back from then on. Exit 0 only if all are ok.

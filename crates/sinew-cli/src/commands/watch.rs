@@ -27,7 +27,7 @@ pub(crate) fn run(_args: &WatchArgs, engine: Engine, out: &mut Printer) -> Comma
         }
     });
     match failed {
-        // The reader went away; there is nobody left to tell.
+        // The reader is gone; there is nothing left to write to.
         Some(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         Some(error) => Err(error.into()),
         None => Ok(Exit::Done),

@@ -22,7 +22,7 @@ pub(crate) struct WhyArgs {
     /// Where it stands for a message, and what its score is made of
     #[arg(long = "for", value_name = "MESSAGE")]
     message: Option<String>,
-    /// What a hook answered an agent last, and what came of the turn
+    /// What a hook last answered an agent, and what came of the turn
     #[arg(long, conflicts_with_all = ["skill", "message"])]
     last: bool,
 }

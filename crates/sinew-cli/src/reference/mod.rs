@@ -1,7 +1,7 @@
 //! The reference pages below `docs/reference/`, made from the code: the commands from clap, the keys
 //! and codes from their tables, the rules from the scanner, the endpoints from the API's description.
 //!
-//! A page that differs from what the code says fails its test; `SINEW_UPDATE=1` writes it anew.
+//! A page that differs from what the code says fails its test; `SINEW_UPDATE=1` rewrites it.
 //! **Must never happen here:** a fact that the code does not hold.
 
 mod commands;
@@ -76,7 +76,7 @@ fn the_reference_is_what_the_code_says() {
     }
     assert!(
         old.is_empty(),
-        "docs/reference is older than the code: {}\nwrite it anew with `SINEW_UPDATE=1 cargo nextest run -p sinew-cli reference`",
+        "docs/reference is older than the code: {}\nrewrite it with `SINEW_UPDATE=1 cargo nextest run -p sinew-cli reference`",
         old.join(", ")
     );
 }

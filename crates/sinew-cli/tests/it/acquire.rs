@@ -250,7 +250,7 @@ fn a_reflex_fires_and_another_version_asks() {
     assert_eq!(slug, "todoist-cli");
     let run = |events: &[Value]| event(events, "run")["run"].as_str().expect("a run").to_owned();
     world.weeks(&slug, 13);
-    // Everything holds but one thing: nobody agreed to these bytes yet.
+    // Every condition holds but one: these bytes are not approved yet.
     let (events, code) = world.events(&[
         "acquire",
         TASK,
@@ -315,7 +315,7 @@ fn cancelled_by_a_key(world: &World, args: &[&str]) {
 #[cfg(not(unix))]
 fn cancelled_by_a_key(_world: &World, _args: &[&str]) {}
 
-/// Too little that is reviewed: GitHub is asked, its results say that nobody reviews them, and a
+/// Too little that is reviewed: GitHub is asked, its results say that they are unreviewed, and a
 /// yes to the list does not cover them.
 #[test]
 fn what_nobody_reviews_is_added_and_says_so() {
@@ -344,10 +344,10 @@ fn what_nobody_reviews_is_added_and_says_so() {
     assert_eq!(rows, [("clawhub", true), ("github", false)], "{shown:#?}");
     assert_eq!(shown[1]["version"], commit.as_str(), "fixed to a commit: {shown:#?}");
     let asked = &event(&events, "needs_approval")["approval"];
-    assert_eq!(asked["also"], Value::Null, "what nobody reviews needs its own yes");
+    assert_eq!(asked["also"], Value::Null, "an unreviewed skill needs its own approval");
 }
 
-/// A skill that is kept stays in its folder and in both locks, and is nobody's task any more.
+/// A skill that is kept stays in its folder and in both locks, and no longer belongs to a task.
 #[test]
 fn a_kept_skill_stays() {
     let world = World::new();

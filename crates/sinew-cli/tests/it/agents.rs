@@ -122,7 +122,7 @@ fn claude_code_brings_the_skill_to_its_model() {
     ];
     run(&machine, &claude, &["-p", MESSAGE, "--allowedTools", "mcp__sinew__find_skill"], &vars);
     check(&machine, &model, "claude-code");
-    // The agent has rewritten its file meanwhile; our entry leaves all the same.
+    // The agent has rewritten its file in the meantime; our entry is still removed.
     sinew(&machine, &["disconnect", "claude-code"]);
     let state = std::fs::read_to_string(machine.path("home/.claude.json")).expect("its state");
     assert!(!state.contains("\"sinew\""), "{state}");
@@ -139,7 +139,7 @@ fn codex_brings_the_skill_to_its_model() {
     );
     let machine = machine().file("home/.codex/config.toml", &config);
     assert!(sinew(&machine, &["connect", "codex"]).ends_with("exit 0"));
-    // A person answers Codex's question whether the hooks may run; here nobody can.
+    // A person answers Codex's question whether the hooks may run; here no person can.
     let args = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", MESSAGE];
     run(&machine, &codex, &args, &[("LOOP_KEY", "none")]);
     check(&machine, &model, "codex");

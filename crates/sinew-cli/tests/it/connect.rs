@@ -10,7 +10,7 @@ use sinew_testkit::TestMachine;
 
 use crate::support::{command, json, shown, sinew};
 
-/// An agent, its file, and what somebody wrote into it.
+/// An agent, its file, and what the user wrote into it.
 const SAMPLES: &[(&str, &str, &str)] = &[
     (
         "claude-code",
@@ -118,7 +118,7 @@ fn every_agent_is_connected_and_disconnected_again() {
     }
 }
 
-/// What somebody else writes meanwhile stays, and ours goes.
+/// What another program writes meanwhile stays, and ours goes.
 #[test]
 fn what_others_write_meanwhile_stays() {
     for (agent, path, before) in SAMPLES {

@@ -69,7 +69,7 @@ fn what_became_of_it_is_told_on_standard_error() {
     assert!(!text.contains("canary") && !text.contains("k1-value"), "{text}");
 }
 
-/// What was seen is remembered, without secrets; what somebody ended is not.
+/// What was seen is remembered, without secrets; what the user interrupted is not.
 #[test]
 fn outcomes_are_learned_from() {
     let machine = machine();

@@ -146,7 +146,7 @@ fn a_late_answer_is_none() {
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0));
 }
 
-/// A database that somebody holds does not hold the agent.
+/// A database that another process has locked does not hold up the agent.
 #[test]
 fn a_locked_database_holds_nobody() {
     let machine = machine_with("{hook: {deadlineMs: 300}}");
@@ -186,7 +186,7 @@ fn a_locked_database_holds_nobody() {
     assert_eq!(region["runs"]["success"], 1, "{why}");
 }
 
-/// A database that somebody only writes to is read past: the message still brings its skill.
+/// A database that another process only writes to can still be read: the message brings its skill.
 #[test]
 fn a_database_that_is_being_written_is_not_waited_for() {
     let machine = machine();

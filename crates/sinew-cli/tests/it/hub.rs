@@ -194,7 +194,7 @@ fn a_changed_file_takes_the_skill_out_of_the_catalog() {
     assert_eq!(state(), "blocked");
     std::fs::write(&file, &text).unwrap();
     assert_eq!(state(), "ready");
-    // A note that another tool rewrites is no change of the skill.
+    // A note that another tool rewrites is not a change of the skill.
     world.machine.write("work/skills/tides/.clawhub/origin.json", "{\"version\":1}");
     assert_eq!(state(), "ready");
     // A damaged lock closes the folder rather than opening it.

@@ -170,7 +170,7 @@ fn standard_input_and_the_newest_session_are_read_too() {
     machine.write("home/.claude/projects/-work/c/subagents/x.jsonl", "not a session");
     let answer = json(&machine, &["learn", "--latest", "--agent", "claude-code"]);
     assert_eq!(answer["runs"][0]["task"], "Count the lines", "{answer}");
-    assert_eq!(answer["draft"]["confidence"]["level"], "low", "nobody said that it worked");
+    assert_eq!(answer["draft"]["confidence"]["level"], "low", "no word that it worked");
     let since = json(&machine, &["learn", "--since", "7d", "--agent", "claude-code"]);
     assert_eq!(since["runs"][0]["became"], "known");
 }

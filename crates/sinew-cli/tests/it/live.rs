@@ -28,7 +28,7 @@ fn bash(id: &str, command: &str, output: &str) -> Value {
     step
 }
 
-/// A turn in which somebody releases something.
+/// A turn in which the user releases something.
 fn release(machine: &TestMachine, id: &str, session: &str, version: &str) {
     let steps = [
         said(id, TASK),
@@ -51,7 +51,7 @@ fn drafts(machine: &TestMachine) -> Vec<Value> {
     all.into_iter().filter(|proposal| proposal["source"] == "trace").collect()
 }
 
-/// What was done once and nobody spoke of is remembered; a word of thanks makes a draft of it.
+/// What was done once without comment is remembered; a word of thanks makes a draft of it.
 #[test]
 fn a_run_that_the_user_was_content_with_becomes_a_draft() {
     let machine = machine_with(LIVE);
@@ -151,7 +151,7 @@ fn the_sessions_of_an_agent_that_is_named_are_looked_through() {
     assert_eq!(learned["runs"][0]["became"], "proposed", "{learned}");
     let again = json(&machine, &["learn"]);
     assert_eq!(again["files"], json!([]), "{again}");
-    // Nobody spoke of it, and it says nothing new: it is remembered.
+    // It got no comment, and it says nothing new: it is remembered.
     let late = "2026-11-16T10:00:00.000Z";
     let machine =
         machine.file("home/.claude/projects/-work/c.jsonl", transcript("c", late, &here, None));

@@ -205,6 +205,6 @@ fn the_recording_is_what_the_program_says() {
     let there = fs::read_to_string(&path).unwrap_or_default();
     assert!(
         there == picture,
-        "docs/pictures/terminal.svg is older than the program; `scripts/record` makes it anew"
+        "docs/pictures/terminal.svg is older than the program; `scripts/record` makes it again"
     );
 }

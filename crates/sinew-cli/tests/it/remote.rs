@@ -116,7 +116,7 @@ fn a_remote_that_fails_is_named_and_the_answer_still_comes() {
     for manner in [Manner::Failing, Manner::OtherLength, Manner::Rubbish] {
         check(&server(manner));
     }
-    // Nobody listens there.
+    // No server listens there.
     check("http://127.0.0.1:9");
 }
 

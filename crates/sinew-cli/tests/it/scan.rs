@@ -71,8 +71,8 @@ fn a_program_without_a_terminal_cannot_accept_a_finding() {
     assert!(!machine.path("home/.sinew/audit/overrides.jsonl").exists());
 }
 
-/// A person at a terminal allows the programs of exactly these bytes; nobody else does, and for no
-/// other bytes. What blocks for another reason goes on blocking.
+/// A person at a terminal allows the programs of exactly these bytes; no other caller does, and for
+/// no other bytes. What blocks for another reason goes on blocking.
 #[cfg(unix)]
 #[test]
 fn allowing_binaries_is_for_a_person_and_for_these_bytes() {
@@ -105,11 +105,11 @@ fn allowing_binaries_is_for_a_person_and_for_these_bytes() {
     let kept = std::fs::read_to_string(&audit).expect("the audit");
     assert!(kept.contains("executable-file") && kept.contains(&digest), "{kept}");
 
-    // One byte more, and it is as if nobody had said anything.
+    // One byte more, and the acceptance does not count.
     std::fs::write(machine.path("work/skills/good/tool"), format!("{PROGRAM}x")).expect("a file");
     let shown = sinew(&machine, &["scan", "skills/good"]);
     assert!(shown.starts_with("block") && shown.contains("exit 1"), "{shown}");
-    // A script that blocks is no program that nobody can read.
+    // A script that blocks is not an unreadable program.
     let report = json(&machine, &["scan", "skills/bad"]);
     let digest = report["digest"].as_str().expect("a digest");
     let args =

@@ -18,7 +18,7 @@ use crate::support::command;
 
 const SKILLS: usize = 300;
 const CLIENTS: usize = 4;
-/// What a process takes in while it meets everything for the first time is no leak: memory is
+/// What a process takes in while it meets everything for the first time is not a leak: memory is
 /// compared from here on.
 const WARM_UP: f64 = 0.2;
 /// How much the last part of the time may take more than the first.
@@ -168,7 +168,7 @@ fn under_mixed_load_memory_stays_what_it_was() {
         while began.elapsed() < time {
             std::thread::sleep(time / 200);
             samples.push((began.elapsed().as_secs_f64() / time.as_secs_f64(), served.memory()));
-            // Somebody edits a skill now and then, and the catalog follows.
+            // The user edits a skill now and then, and the catalog follows.
             if samples.len() % 20 == 0 {
                 touched += 1;
                 let path =

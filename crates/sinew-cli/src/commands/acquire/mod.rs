@@ -17,13 +17,14 @@ pub(crate) use terminal_host::TerminalHost;
 
 /// Find a skill for a task, use it once, and put it back
 ///
-/// Asks the memory first and registries where that knows nothing; shows what was found with what the
-/// scanner says; installs after your yes to exactly those files; uses the skill, learns from how it
-/// went and takes it away again, unless you keep it. What cannot be decided here waits: the run goes
-/// on with --resume. With a command the skill is used by running it, else by whoever reads it, who
-/// tells how it went with `sinew report <run>`. With --json, one line per event.
+/// Asks the memory first, and registries where it knows nothing; shows what was found with the
+/// scanner's verdict; installs once you agree to exactly those files; uses the skill, learns from
+/// the outcome and removes it again, unless you keep it. What cannot be decided here waits:
+/// --resume continues the run. With a command, the skill is used by running it; otherwise the agent
+/// that follows the skill reports the outcome with `sinew report <run>`. With --json, one line per
+/// event.
 ///
-/// Exit 0 done or in use, 1 nothing was found or worked, 3 somebody said no or must be asked.
+/// Exit 0 done or in use, 1 nothing was found or worked, 3 the answer was no or is still needed.
 ///
 /// Examples:
 ///   sinew acquire "manage my to-do list"
@@ -36,10 +37,10 @@ pub(crate) struct AcquireArgs {
     /// What is to be done
     #[arg(required_unless_present_any = ["resume", "cancel"], conflicts_with_all = ["resume", "cancel"])]
     task: Option<String>,
-    /// Go on with a run; the latest one where none is named
+    /// Continue a run; the latest one if none is named
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "")]
     resume: Option<String>,
-    /// Stop a run and take away what it installed; the latest one where none is named
+    /// Stop a run and remove what it installed; the latest one if none is named
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with = "resume")]
     cancel: Option<String>,
     /// Agree to a skill with exactly this digest: to installing it and to its plan
@@ -51,7 +52,7 @@ pub(crate) struct AcquireArgs {
     /// English words to search with, three to five
     #[arg(long, value_name = "WORD,…", value_delimiter = ',', requires = "task")]
     keywords: Vec<String>,
-    /// Look for a skill although an installed one seems to fit
+    /// Look for a skill even if an installed one seems to fit
     #[arg(long, requires = "task")]
     anyway: bool,
     /// The registry to ask: an address, or a configured name
@@ -68,9 +69,9 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
             .rsplit_once("@sha256:")
             .is_none_or(|(slug, hex)| slug.is_empty() || hex.len() != 64)
         {
-            let message = format!("`{given}` names no skill and its digest");
+            let message = format!("`{given}` is not a skill with its digest");
             return Err(EngineError::new(ErrorCode::BadDigest, message)
-                .hint("write it is shown: slug@sha256:…, with all 64 digits")
+                .hint("write it as shown: slug@sha256:…, with all 64 digits")
                 .into());
         }
     }
@@ -141,7 +142,7 @@ pub(crate) fn print_status(standing: &AcquireStatus, out: &mut Printer) -> Comma
         ),
         AcquireWait::Credentials { .. } => (
             Exit::Failed(ErrorKind::Refused),
-            Some(format!("set the credentials right, then `sinew acquire --resume {run}`")),
+            Some(format!("correct the credentials, then `sinew acquire --resume {run}`")),
         ),
         AcquireWait::Notice | AcquireWait::Retry => {
             (Exit::Done, Some(format!("`sinew acquire --resume {run}` goes on")))

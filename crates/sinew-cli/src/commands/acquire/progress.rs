@@ -31,7 +31,7 @@ pub(super) fn print_progress(told: &AcquireProgress<'_>, out: &mut Printer) {
             let words = keywords.join(" ");
             out.note(&format!("searched for {words}: {found} found, {relevant} fit"));
             if *supplemented {
-                out.note("too few of them; sources were asked that nobody reviews");
+                out.note("too few of them; unreviewed sources were asked as well");
             }
             problems.iter().for_each(|problem| out.warn(problem));
         }
@@ -69,7 +69,7 @@ pub(super) fn print_progress(told: &AcquireProgress<'_>, out: &mut Printer) {
             out.note(&format!("done: {command}"));
         }
         AcquireProgress::Dependency { command, installed: false } => {
-            out.warn(&format!("it did not bring what is missing: {command}"));
+            out.warn(&format!("it did not install what is missing: {command}"));
         }
         AcquireProgress::Learned { region, slug, weight, reflex } => {
             let weight = weight.map(|weight| format!(", weight {weight:.4}")).unwrap_or_default();

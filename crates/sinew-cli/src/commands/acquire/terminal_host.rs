@@ -20,7 +20,7 @@ use crate::commands::approve;
 use crate::printer::Printer;
 use crate::{keys, signals, stdin};
 
-/// Whoever typed the command.
+/// The user who typed the command.
 pub(crate) struct TerminalHost<'a> {
     engine: &'a Engine,
     out: &'a mut Printer,
@@ -28,7 +28,7 @@ pub(crate) struct TerminalHost<'a> {
     yes_to: &'a [String],
     /// The command that uses the skill.
     command: &'a [OsString],
-    /// Nobody wants the events, or nobody is left to read them.
+    /// No events are wanted, or their reader is gone.
     quiet: bool,
 }
 
@@ -42,13 +42,13 @@ impl<'a> TerminalHost<'a> {
         Self { engine, out, yes_to, command, quiet: false }
     }
 
-    /// Somebody who reports: their answer is one document, and what happens on the way is not in it.
+    /// A caller that reports an outcome: the answer is one document, without the events on the way.
     pub(crate) fn reporting(engine: &'a Engine, out: &'a mut Printer) -> Self {
         let quiet = out.is_json();
         Self { engine, out, yes_to: &[], command: &[], quiet }
     }
 
-    /// A key of the person who sits here; `None` where nobody does or they leave.
+    /// A key from the user at the terminal; `None` without a terminal or at the end of input.
     fn key(&mut self, question: &str, allowed: &str) -> Option<char> {
         if !self.out.can_ask() {
             return None;
@@ -87,7 +87,7 @@ impl AcquireHost for TerminalHost<'_> {
             return;
         }
         match self.out.is_json() {
-            // A run goes on when nobody reads: it is in the database.
+            // A run goes on without a reader: it is in the database.
             true => self.quiet = self.out.json_line(told).is_err(),
             false => progress::print_progress(told, self.out),
         }

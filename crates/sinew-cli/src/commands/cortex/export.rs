@@ -7,7 +7,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Write what was learned as a cortex.json of the original
+/// Export what was learned as a cortex.json of Skill Cortex
 ///
 /// Examples:
 ///   sinew cortex export
@@ -15,7 +15,7 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CortexExportArgs {
-    /// The file; standard output where none is named
+    /// The file [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

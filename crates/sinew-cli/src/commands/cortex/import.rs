@@ -8,9 +8,9 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Take in a cortex.json
+/// Import a cortex.json
 ///
-/// What can be used is used; everything that was repaired or dropped is listed with its place.
+/// What can be used is used; everything that was repaired or dropped is listed with its position.
 ///
 /// Examples:
 ///   sinew cortex import ~/.openclaw/skill-cortex/cortex.json
@@ -23,7 +23,7 @@ pub(crate) struct CortexImportArgs {
     /// Add it to what is known; the record with more runs wins [default]
     #[arg(long, conflicts_with = "replace")]
     merge: bool,
-    /// Put it in the place of what is known
+    /// Replace what is known
     #[arg(long)]
     replace: bool,
 }

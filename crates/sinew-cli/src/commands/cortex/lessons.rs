@@ -7,7 +7,7 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// List the lessons, or say that one is right, wrong or done with
+/// List the lessons, or confirm, contradict or forget one
 ///
 /// Examples:
 ///   sinew cortex lessons
@@ -16,13 +16,13 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CortexLessonsArgs {
-    /// The lesson of this number was right
+    /// The lesson with this number was right
     #[arg(long, value_name = "N", group = "judgement")]
     confirm: Option<usize>,
-    /// The lesson of this number was wrong
+    /// The lesson with this number was wrong
     #[arg(long, value_name = "N", group = "judgement")]
     contradict: Option<usize>,
-    /// Forget the lesson of this number
+    /// Forget the lesson with this number
     #[arg(long, value_name = "N", group = "judgement")]
     forget: Option<usize>,
 }

@@ -24,7 +24,7 @@ use crate::exit::CommandResult;
 use crate::printer::Printer;
 use crate::render::{self, StyledText};
 
-/// Look at what was learned about skills, and put it right
+/// Inspect and correct what was learned about skills
 ///
 /// Examples:
 ///   sinew cortex show

@@ -6,9 +6,9 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Let go of what is too weak, too old or too much
+/// Drop what is too weak, too old or over the limits
 ///
-/// This happens by itself whenever something is learned.
+/// This happens automatically whenever something is learned.
 ///
 /// Examples:
 ///   sinew cortex prune --dry-run
@@ -16,7 +16,7 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CortexPruneArgs {
-    /// Show what would leave, and change nothing
+    /// Show what would be dropped, and change nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -25,7 +25,7 @@ pub(super) fn run(args: &CortexPruneArgs, cortex: &Cortex<'_>, out: &mut Printer
     let pruned = cortex.prune(args.dry_run)?;
     out.data(&pruned, |text| {
         if pruned.removed.is_empty() {
-            return writeln!(text, "nothing has to leave");
+            return writeln!(text, "nothing to prune");
         }
         for removal in &pruned.removed {
             let what = super::removal(removal);

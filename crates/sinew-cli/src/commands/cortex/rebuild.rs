@@ -5,9 +5,9 @@ use sinew_engine::Cortex;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
-/// Fold the whole log anew
+/// Rebuild the memory from the whole log
 ///
-/// The memory is a fold over the log of outcomes; this makes it again from the first record.
+/// The memory is a fold over the log of outcomes; this computes it again from the first record.
 ///
 /// Examples:
 ///   sinew cortex rebuild

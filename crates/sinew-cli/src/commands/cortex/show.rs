@@ -10,7 +10,7 @@ use crate::render;
 
 /// Show the regions, and how each skill does in them
 ///
-/// A bar is a weight: full blocks count today, shaded ones were taken by disuse.
+/// A bar shows a weight: full blocks count today, shaded ones were lost to disuse.
 ///
 /// Examples:
 ///   sinew cortex show

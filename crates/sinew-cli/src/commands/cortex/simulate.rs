@@ -11,7 +11,7 @@ use crate::render::{self, TableColumn, TextTable};
 /// Run the policies over simulated worlds, and print the tables
 ///
 /// Three worlds: clean successes (exact), regret against the best of three skills, and reflexes by
-/// reliability. What is expected stands in brackets.
+/// reliability. Expected values are in brackets.
 ///
 /// Examples:
 ///   sinew cortex simulate
@@ -20,10 +20,10 @@ use crate::render::{self, TableColumn, TextTable};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct CortexSimulateArgs {
-    /// Only policies whose name holds this: cortex, bayes, thompson, mean, ucb
+    /// Only policies whose name contains this: cortex, bayes, thompson, mean, ucb
     #[arg(long, value_name = "NAME")]
     policy: Option<String>,
-    /// Only cadences whose name holds this: weekly, daily, 1/week, 5/day …
+    /// Only cadences whose name contains this: weekly, daily, 1/week, 5/day …
     #[arg(long, value_name = "NAME")]
     cadence: Option<String>,
     /// The seed of the random numbers

@@ -11,7 +11,7 @@ use crate::render;
 
 /// Show the whole decision for a task, a skill or a run
 ///
-/// Exit 1 when nothing is known that fits.
+/// Exit 1 when nothing that is known fits.
 ///
 /// Examples:
 ///   sinew cortex why "manage my to-do list"

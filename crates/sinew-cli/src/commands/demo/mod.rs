@@ -28,7 +28,7 @@ use crate::render;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct DemoArgs {
-    /// Keep the demo's machine in this folder, which must not be there yet
+    /// Keep the demo's machine in this folder, which must not exist yet
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
 }
@@ -110,7 +110,7 @@ fn look_around(
     ))?;
     out.ask("Press Enter to end the demo and remove its machine. ");
     let mut answer = [0];
-    // Whatever is pressed, or nothing any more: the demo is over.
+    // Any line, or the end of input, ends the demo.
     let _ = std::io::stdin().read(&mut answer);
     Ok(())
 }

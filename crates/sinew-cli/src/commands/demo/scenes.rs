@@ -36,7 +36,7 @@ pub(super) const DAY: &[DemoScene] = &[
     no("One of them was blocked. What is in it?", &["scan", "skills/coupon-finder"]),
     scene("Compute the vectors of the skills, once.", &["index", "rebuild"]),
     scene(
-        "Somebody writes; which skill is it? No word of the message is in the skill's name.",
+        "A user writes; which skill fits? No word of the message is in the skill's name.",
         &["find", "these pictures are too heavy for an e-mail"],
     ),
     no("And where nothing fits, nothing is offered.", &["find", "what is the capital of Peru?"]),
@@ -53,12 +53,12 @@ pub(super) const DAY: &[DemoScene] = &[
             "first",
         ],
     ),
-    scene("Everybody finds it there,", &["search", "tides", "--source", "clawhub"]),
+    scene("The others find it there,", &["search", "tides", "--source", "clawhub"]),
     scene(
         "and installs it: fetched, verified, scanned, locked.",
         &["install", "tide-tables", "--yes"],
     ),
-    scene("Is what lies here still what was installed?", &["verify"]),
+    scene("Is it still what was installed?", &["verify"]),
     scene(
         "It worked. That is worth remembering.",
         &[

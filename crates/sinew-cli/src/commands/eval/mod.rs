@@ -29,9 +29,9 @@ pub(crate) struct EvalArgs {
 
 #[derive(Debug, Subcommand)]
 enum EvalCommand {
-    /// The router on questions with answers: `id, query, expected[], also[], kind`; kind none abstains
+    /// Measure the router: `id, query, expected[], also[], kind`; kind none: no skill fits
     Route(route::EvalRouteArgs),
-    /// Whether a skill triggers when it should: rows of query and should_trigger
+    /// Measure whether a skill triggers when it should: rows of query and should_trigger
     Triggers {
         /// The skill
         skill: String,
@@ -39,7 +39,7 @@ enum EvalCommand {
         #[arg(long, value_name = "FILE")]
         data: PathBuf,
     },
-    /// The scanner against labelled skills: a line of JSON each, with id, label, tier and files
+    /// Measure the scanner on labelled skills: JSON lines with id, label, tier and files
     Scan {
         /// JSON lines, gzipped or plain
         #[arg(long, value_name = "FILE")]

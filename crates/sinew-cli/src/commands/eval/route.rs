@@ -16,12 +16,12 @@ use crate::render;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct EvalRouteArgs {
-    /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text; the catalog's
-    /// where absent
+    /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text [default: the
+    /// catalog]
     #[arg(long, value_name = "DIR|JSONL")]
     skills: Option<PathBuf>,
-    /// The questions; rows of query, skill and should_trigger are understood as well. Where absent,
-    /// the test cases of the workspace: evals/route.jsonl
+    /// The messages; rows of query, skill and should_trigger work as well [default:
+    /// evals/route.jsonl, the test cases of the workspace]
     #[arg(long, value_name = "JSONL")]
     queries: Option<PathBuf>,
     /// Which models rank

@@ -11,10 +11,10 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Keep a token for a registry, once the registry knows it
+/// Store a token for a registry, once the registry accepts it
 ///
-/// The token is read from standard input unless --token names it, and kept in sinew's home where only
-/// you can read it.
+/// The token is read from standard input unless --token gives it, and stored in sinew's home where
+/// only you can read it.
 ///
 /// Examples:
 ///   sinew registry login --registry http://127.0.0.1:7411/registry < token.txt
@@ -72,7 +72,7 @@ pub(crate) fn logout(
     Ok(Exit::Done)
 }
 
-/// Show whom the token of a registry acts for
+/// Show the user that a registry's token acts for
 ///
 /// Examples:
 ///   sinew registry whoami

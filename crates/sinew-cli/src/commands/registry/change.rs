@@ -7,7 +7,7 @@ use super::remote::{RegistryRemoteArgs, RemoteRegistry, parse_skill, registry_na
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
-/// Take a skill back; nobody can install it any more
+/// Withdraw a skill; it can no longer be installed
 ///
 /// Its versions stay as they are, and `undelete` brings them back.
 ///
@@ -39,7 +39,7 @@ pub(crate) fn delete(
     say(out, "deleted", &wanted.slug, true)
 }
 
-/// What names a skill that something is done to.
+/// The skill that a command changes.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RegistrySkillArgs {
     /// The skill: slug, or @owner/slug

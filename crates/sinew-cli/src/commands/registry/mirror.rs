@@ -13,11 +13,11 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Bring skills of another registry, or of GitHub, into this machine's own
+/// Copy skills from another registry or from GitHub into this machine's registry
 ///
-/// Each is verified against the digests that the other registry announces, or fetched by commit, and
-/// scanned like anything that is published. registry.mirror says where they come from and which are
-/// allowed. A skill of GitHub is kept as @github.<account>/<name>.
+/// Each is verified against the digests that the other registry announces, or fetched by commit,
+/// and scanned like anything that is published. registry.mirror says where they come from and which
+/// are allowed. A skill from GitHub is kept as @github.<account>/<name>.
 ///
 /// Examples:
 ///   sinew registry mirror @steipete/todoist-cli @steipete/weather@1.2.0

@@ -21,8 +21,8 @@ use crate::printer::Printer;
 
 /// Run a team's registry, and publish to one
 ///
-/// `token` and `mirror` are about the registry that `sinew serve --registry` serves from this machine;
-/// the others speak to whichever registry is configured, or named with --registry.
+/// `token` and `mirror` are about the registry that `sinew serve --registry` serves from this
+/// machine; the other commands use the configured registry, or the one named with --registry.
 ///
 /// Examples:
 ///   sinew registry token create --role publish --name alice
@@ -43,7 +43,7 @@ enum RegistryCommand {
     Whoami(account::RegistryWhoamiArgs),
     Publish(publish::RegistryPublishArgs),
     Delete(change::RegistryDeleteArgs),
-    /// Bring a skill back that was deleted
+    /// Restore a deleted skill
     ///
     /// Examples:
     ///   sinew registry undelete my-skill
@@ -55,7 +55,7 @@ enum RegistryCommand {
     ///   sinew registry star @alice/my-skill
     #[command(verbatim_doc_comment)]
     Star(change::RegistrySkillArgs),
-    /// Take a star back
+    /// Remove a star
     ///
     /// Examples:
     ///   sinew registry unstar @alice/my-skill

@@ -14,8 +14,8 @@ use crate::printer::Printer;
 
 /// Publish a skill's folder as a version that never changes
 ///
-/// What starts with a dot, and what an ignore file names, stays here. The registry scans the rest
-/// before it takes it.
+/// Files that start with a dot, or that an ignore file names, are not sent. The registry scans the
+/// rest before it accepts it.
 ///
 /// Examples:
 ///   sinew registry publish ./my-skill --version 1.0.0
@@ -31,10 +31,10 @@ pub(crate) struct RegistryPublishArgs {
     /// The skill's name on the registry [default: the folder's]
     #[arg(long)]
     slug: Option<String>,
-    /// Its name for people [default: made of the slug]
+    /// Its display name [default: made from the slug]
     #[arg(long)]
     name: Option<String>,
-    /// Whose it is [default: whom your token acts for]
+    /// The owner [default: the user your token acts for]
     #[arg(long, value_name = "HANDLE")]
     owner: Option<String>,
     /// What is new

@@ -14,7 +14,7 @@ use url::Url;
 /// Where a command goes.
 #[derive(Debug, clap::Args)]
 pub(super) struct RegistryRemoteArgs {
-    /// The registry: an address, or a name of hub.registries
+    /// The registry: a URL, or a name under hub.registries
     #[arg(long, value_name = "URL")]
     registry: Option<String>,
 }
@@ -42,7 +42,7 @@ impl RemoteRegistry {
         RegistryCredentials::new(self.hub.environment())
     }
 
-    /// Somebody who may change things there, by the token of this machine.
+    /// A publisher with the token of this machine.
     pub(super) fn publisher(&self) -> Result<RegistryPublisher<'_>, EngineError> {
         Ok(self.hub.publisher(None)?)
     }
@@ -56,14 +56,14 @@ impl RemoteRegistry {
     }
 }
 
-/// A skill that somebody named, which must be one of a registry.
+/// A skill as the user named it, which must belong to a registry.
 pub(super) fn parse_skill(text: &str) -> Result<RegistryRef, EngineError> {
     let usage = |message: String| {
         EngineError::new(ErrorCode::BadReference, message).hint("write @owner/slug, or slug")
     };
     match SkillReference::parse(text, ShorthandMeaning::Registry) {
         Ok(SkillReference::Registry(skill)) => Ok(skill),
-        Ok(_) => Err(usage(format!("`{text}` is no skill of a registry"))),
+        Ok(_) => Err(usage(format!("`{text}` is not a skill of a registry"))),
         Err(error) => Err(usage(error.to_string())),
     }
 }

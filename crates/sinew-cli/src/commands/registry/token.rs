@@ -14,11 +14,11 @@ use crate::render;
 /// Milliseconds of a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// Make, list and revoke the tokens of this machine's registry
+/// Create, list and revoke the tokens of this machine's registry
 ///
-/// A token is shown once, when it is made. The database holds a hash that is of no use without a file
-/// beside it. A client that logs in from a machine without a browser (`clawhub login --device`) shows
-/// a code; `approve` gives it a token of its own.
+/// A token is shown once, when it is made. The database holds only a hash, which is useless without
+/// a file beside it. A client that logs in from a machine without a browser (`clawhub login
+/// --device`) shows a code; `approve` gives it a token of its own.
 ///
 /// Examples:
 ///   sinew registry token create --role publish --name alice
@@ -35,25 +35,25 @@ pub(crate) struct RegistryTokenArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum TokenCommand {
-    /// Make a token, and show it once
+    /// Create a token, and show it once
     Create(TokenCreateArgs),
-    /// Let a client in that waits with a code
+    /// Approve a client that waits with a code
     Approve {
         /// The code that it shows
         code: String,
         #[command(flatten)]
         wanted: TokenCreateArgs,
     },
-    /// Send a client away that waits with a code
+    /// Deny a client that waits with a code
     Deny {
         /// The code that it shows
         code: String,
     },
-    /// Show every token, without what it is
+    /// List the tokens, without their secrets
     List,
-    /// End a token at once
+    /// Revoke a token at once
     Revoke {
-        /// Its id, or its label where no other has it
+        /// Its id, or its label if that is unique
         token: String,
     },
 }
@@ -66,13 +66,13 @@ struct TokenCreateArgs {
     /// What it is for
     #[arg(long, value_name = "LABEL")]
     name: String,
-    /// Whom it acts for, which is the owner of what is published [default: the name]
+    /// The user it acts for, who owns what is published [default: the name]
     #[arg(long, value_name = "HANDLE")]
     user: Option<String>,
     /// Another owner that the holder may publish for
     #[arg(long = "owner", value_name = "HANDLE")]
     owners: Vec<String>,
-    /// After how many days it ends [default: never]
+    /// Days until it expires [default: never]
     #[arg(long, value_name = "DAYS")]
     expires: Option<u32>,
 }

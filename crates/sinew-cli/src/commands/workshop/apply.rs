@@ -13,15 +13,15 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopApplyArgs {
-    /// The proposal's id, or its start
+    /// The proposal's id, or its first characters
     id: String,
     /// Write only if the result still has this SHA-256 (`resultSha256` of the record)
     #[arg(long, value_name = "SHA256")]
     expect: Option<String>,
-    /// The messages that other skills would lose are known, and that is fine
+    /// Accept that other skills would lose messages
     #[arg(long)]
     accept_stolen: bool,
-    /// The nearest skill is another one; do not say so again
+    /// The nearest skill is not a duplicate; do not report it again
     #[arg(long)]
     not_duplicate: bool,
 }

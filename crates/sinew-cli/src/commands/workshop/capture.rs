@@ -38,13 +38,13 @@ pub(crate) struct WorkshopCaptureArgs {
     /// The messages of a finished turn, or - for standard input
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
-    /// By which patterns [default: captureProfile of the configuration]
+    /// Which patterns to use [default: captureProfile of the configuration]
     #[arg(long, value_name = "reference|extended")]
     profile: Option<String>,
     /// Store nothing
     #[arg(long, conflicts_with = "transcript")]
     dry_run: bool,
-    /// Show what was heard, for and against
+    /// Show the cues that were found, for and against
     #[arg(long, conflicts_with = "transcript")]
     explain: bool,
     /// Run the reviewer now, whether or not it is due
@@ -98,7 +98,7 @@ pub(super) fn run(args: &WorkshopCaptureArgs, engine: &Engine, out: &mut Printer
             (None, None) => writeln!(text, "{}", render::dim("no correction in it"))?,
         }
         if args.explain && !answer.cues.is_empty() {
-            writeln!(text, "  {} {}", render::dim("heard"), render::safe(&answer.cues.join(" ")))?;
+            writeln!(text, "  {} {}", render::dim("cues"), render::safe(&answer.cues.join(" ")))?;
         }
         Ok(())
     })?;

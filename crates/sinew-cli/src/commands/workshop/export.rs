@@ -11,7 +11,7 @@ use crate::render;
 /// Write the proposals of this workspace as OpenClaw keeps them
 ///
 /// Without --out the file goes to standard output. A file that is replaced stays beside it as a
-/// backup; one that is no workshop store is never overwritten.
+/// backup; one that is not a workshop store is never overwritten.
 ///
 /// Examples:
 ///   sinew workshop export > store.json

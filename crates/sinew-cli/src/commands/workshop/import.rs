@@ -7,9 +7,9 @@ use super::shared::print_events;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
-/// Take in the proposals that OpenClaw keeps for this workspace
+/// Import the proposals that OpenClaw keeps for this workspace
 ///
-/// The file is only read. A proposal that is here already is left as it is.
+/// The file is only read. A proposal that already exists is left as it is.
 ///
 /// Examples:
 ///   sinew workshop import

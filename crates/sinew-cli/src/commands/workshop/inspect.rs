@@ -13,7 +13,7 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopInspectArgs {
-    /// The proposal's id, or its start
+    /// The proposal's id, or its first characters
     id: String,
 }
 

@@ -16,7 +16,7 @@ use crate::render::{self, TableColumn, TextTable};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopListArgs {
-    /// Which ones [default: those that wait for somebody]
+    /// Which ones [default: those that wait for a decision]
     #[arg(long, value_enum)]
     status: Option<ProposalStatusArg>,
 }

@@ -4,10 +4,10 @@ use super::shared::{print_decision, resolve_id, terminal_person};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
-/// Make a skill of a draft that was learned from a run
+/// Turn a draft that was learned from a run into a skill
 ///
-/// The draft moves into a folder of its own, its script with it, and loses what only a draft says. It
-/// has to be a valid skill; otherwise nothing moves.
+/// The draft and its script move into a folder of their own, and text that only a draft needs is
+/// removed. It has to be a valid skill; otherwise nothing moves.
 ///
 /// Examples:
 ///   sinew workshop promote publish-the-release

@@ -4,14 +4,14 @@ use super::shared::{print_decision, resolve_id, terminal_person};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
-/// Turn a proposal down
+/// Reject a proposal
 ///
 /// Examples:
 ///   sinew workshop reject 3f2a91c0 --reason "one-off"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopRejectArgs {
-    /// The proposal's id, or its start
+    /// The proposal's id, or its first characters
     id: String,
     /// Why
     #[arg(long, value_name = "TEXT")]

@@ -15,12 +15,12 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopRestoreArgs {
-    /// The proposal's id, or its start
+    /// The proposal's id, or its first characters
     id: String,
-    /// A rule whose finding is fine; may be given more than once
+    /// A rule whose finding is acceptable; may be given more than once
     #[arg(long, value_name = "RULE", required = true)]
     ack: Vec<String>,
-    /// Why it is fine
+    /// Why it is acceptable
     #[arg(long, value_name = "TEXT")]
     reason: String,
 }

@@ -19,8 +19,8 @@ use crate::render;
 ///
 /// For each: the change as a diff, what was said, findings, the nearest skills, messages it would
 /// win and lose, and what it costs. Keys: a approve, r reject, e revise, s skip, d approve and
-/// remember that it is no duplicate, n never for this skill, q quit. Without a terminal the keys are
-/// read as lines; with --json the proposals are printed and nothing is decided.
+/// remember that it is not a duplicate, n never for this skill, q quit. Without a terminal the keys
+/// are read as lines; with --json the proposals are printed and nothing is decided.
 ///
 /// Examples:
 ///   sinew workshop review
@@ -110,7 +110,7 @@ fn decide(
             .is_some_and(|duplicate| duplicate.verdict == DuplicateVerdict::AppendTo);
         let approve = match (held, is_near) {
             (true, _) => "",
-            (false, true) => "[a]pprove [d] approve, it is no duplicate ",
+            (false, true) => "[a]pprove [d] approve, it is not a duplicate ",
             (false, false) => "[a]pprove ",
         };
         out.text(&format!("{approve}[r]eject [e]dit [s]kip [n]ever for this skill [q]uit "))?;

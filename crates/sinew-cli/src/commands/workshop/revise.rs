@@ -8,8 +8,8 @@ use crate::printer::Printer;
 
 /// Give a proposal new content; it is scanned again
 ///
-/// The way out for what is quarantined or stale. Another skill and a section turn a new skill into
-/// an addition.
+/// Use it for proposals that are quarantined or stale. With --skill and --section a new skill
+/// becomes an addition to another.
 ///
 /// Examples:
 ///   sinew workshop revise 3f2a91c0 --body "- Tag last."
@@ -18,7 +18,7 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopReviseArgs {
-    /// The proposal's id, or its start
+    /// The proposal's id, or its first characters
     id: String,
     /// Another skill
     #[arg(long, value_name = "NAME")]

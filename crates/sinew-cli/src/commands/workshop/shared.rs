@@ -17,7 +17,7 @@ const MIN_PREFIX: usize = 4;
 /// A text that is typed here is longer than any skill may be.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
-/// Whoever types commands is a person: their call is the approval.
+/// The caller of a command is a person: running it is the approval.
 pub(super) fn terminal_person(engine: &Engine) -> Actor {
     Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
 }

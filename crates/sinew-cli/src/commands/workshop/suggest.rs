@@ -20,7 +20,7 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopSuggestArgs {
-    /// The skill; its name is put into the usual form
+    /// The skill; its name is normalised
     #[arg(long, value_name = "NAME")]
     skill: String,
     #[command(flatten)]

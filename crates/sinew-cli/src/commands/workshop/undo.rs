@@ -8,10 +8,10 @@ use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Take a write back, or put a skill back to an earlier version
+/// Undo a write, or restore an earlier version of a skill
 ///
-/// A file that was changed by hand since then is left alone; --force keeps what it holds as a
-/// version first. An undo can be undone by its id in the history.
+/// A file that was changed by hand since then is left alone; --force saves its content as a version
+/// first. An undo can be undone by its id in the history.
 ///
 /// Examples:
 ///   sinew workshop undo release-notes
@@ -22,10 +22,10 @@ use crate::render;
 pub(crate) struct WorkshopUndoArgs {
     /// A skill, a proposal's id, or a version's id
     what: String,
-    /// The version to go back to; everything after it is taken back
+    /// The version to go back to; everything after it is undone
     #[arg(long, value_name = "VERSION")]
     to: Option<String>,
-    /// Also where the file was changed by hand
+    /// Even if the file was changed by hand
     #[arg(long)]
     force: bool,
 }

@@ -94,7 +94,7 @@ fn a_skill_from_publication_to_removal() {
     alice.clawhub(&["update", DEMO]).ok("local changes");
     assert_eq!(alice.read("work/skills/demo-skill/SKILL.md"), edited);
 
-    // Row 15, with a registry that nobody answers for: no request is needed.
+    // Row 15, with a registry that does not answer: no request is needed.
     let gone = alice.clawhub_at(Some("http://127.0.0.1:9"), &["uninstall", DEMO, "--yes"]);
     gone.ok("Uninstalled");
     assert!(!alice.path("work/skills/demo-skill").exists());
@@ -131,7 +131,7 @@ fn stars_deletion_owners_and_malice() {
     both.fails("@alice/demo-skill").says("@bob/demo-skill");
     alice.clawhub(&["inspect", "@bob/demo-skill"]).ok("2.0.0");
 
-    // Row 14: it is refused with what was found, and nobody can have it.
+    // Row 14: it is refused with what was found, and cannot be installed.
     let folder = team.skill(
         "malice",
         "helper-tool",

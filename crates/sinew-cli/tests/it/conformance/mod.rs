@@ -92,7 +92,7 @@ impl Team {
         serde_json::from_slice(&output.stdout).expect("one JSON document")
     }
 
-    /// Somebody with a token, who is logged in.
+    /// A client with a token, logged in.
     fn person(&self, name: &str, role: &str) -> Person<'_> {
         let made = self.sinew(&["registry", "token", "create", "--role", role, "--name", name]);
         let token = made["token"].as_str().expect("a token").to_owned();
@@ -101,7 +101,7 @@ impl Team {
         person
     }
 
-    /// Somebody without a token.
+    /// A client without a token.
     fn stranger(&self, name: &str) -> Person<'_> {
         for folder in ["home", "work"] {
             fs::create_dir_all(self.machine.path(&format!("people/{name}/{folder}")))
@@ -128,7 +128,7 @@ impl Drop for Team {
     }
 }
 
-/// Somebody with a home of their own.
+/// A client with a home folder of its own.
 struct Person<'a> {
     team: &'a Team,
     name: String,

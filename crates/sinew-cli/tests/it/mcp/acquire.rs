@@ -117,7 +117,7 @@ fn without_a_form_the_question_waits_for_a_person_elsewhere() {
     assert_eq!(client.error("approve", claim)["code"], "not-approved");
     let install = json!({"action": "install", "approval": id});
     let still = client.data("acquire_skill", install.clone());
-    assert_eq!(still["status"], "needs_approval", "nobody agreed: {still}");
+    assert_eq!(still["status"], "needs_approval", "not approved: {still}");
     assert_eq!(world.locked(), [] as [&str; 0]);
     world.agree(&id);
     let plan = client.data("acquire_skill", install);

@@ -22,7 +22,7 @@ pub(crate) const STATELESS: &str = "2026-07-28";
 /// Variables by name.
 type Vars = [(&'static str, String)];
 
-/// Whoever answers what the server asks: from method and params to a result.
+/// Answers what the server asks: from method and params to a result.
 type Answers = Box<dyn FnMut(&str, &Value) -> Value>;
 
 /// One conversation with `sinew mcp`.
@@ -142,12 +142,12 @@ impl Client {
 
     fn hear(&mut self, frame: Value) {
         let Some(id) = frame.get("id").cloned() else { return self.told.push(frame) };
-        // An answer to something that nobody waits for any more.
+        // An answer to a request that is no longer waited for.
         let Some(method) = frame["method"].as_str().map(str::to_owned) else { return };
         let answers = self.answers.as_mut();
         let result = answers.map(|answers| answers(&method, &frame["params"]));
         self.asked.push(frame);
-        let result = result.unwrap_or_else(|| panic!("nobody answers {method}"));
+        let result = result.unwrap_or_else(|| panic!("there is no answer for {method}"));
         self.send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 

@@ -48,7 +48,7 @@ impl Served {
         head.push_str("Accept: application/json, text/event-stream\r\n");
         head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
         stream.write_all(head.as_bytes()).expect("sent");
-        // A server that has heard enough may hang up before the end.
+        // A server that has read enough may close the connection before the end.
         let _ = stream.write_all(body.as_bytes());
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);
