@@ -13,7 +13,7 @@ use super::edit::ConfigFormat;
 pub enum ConnectScope {
     /// The user's own, for every project.
     User,
-    /// The project's, for everybody who works on it.
+    /// The project's, shared by all who work on it.
     Project,
 }
 

@@ -1,4 +1,4 @@
-//! Reading and replacing a configuration file of somebody else's.
+//! Reading and replacing another program's configuration file.
 
 use std::fs;
 use std::io;
@@ -80,7 +80,7 @@ impl AgentConfigFile {
         }
     }
 
-    /// Replaces the file, unless somebody else changed it since it was read.
+    /// Replaces the file, unless it was changed since it was read.
     pub(crate) fn replace(&self, text: &str, scope: ConnectScope) -> Result<(), ConnectError> {
         let now = match fs::read(&self.path) {
             Ok(bytes) => Some(bytes),

@@ -41,7 +41,7 @@ pub struct DisconnectedFile {
     pub restored: bool,
     /// Places that were taken out.
     pub removed: Vec<String>,
-    /// Places that somebody changed since; they stay.
+    /// Entries that were changed since; they stay.
     pub changed_by_user: Vec<String>,
     /// What changes, as a unified diff.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -109,7 +109,7 @@ impl Connector<'_> {
             backups: changes.iter().filter_map(|change| change.backup.clone()).collect(),
         };
         let Some(now) = found.text.clone() else {
-            // Somebody removed the file, and our entry with it.
+            // The file was removed, and our entry with it.
             return Ok(undone);
         };
         if let Some(before) = as_before(changes, &now) {
@@ -165,7 +165,7 @@ fn take_out(document: &mut ConfigDocument, change: &ConnectChange, undone: &mut 
                 undone.removed.push(name);
             }
             WrittenValue::Entry { .. } if there.is_some() => undone.changed_by_user.push(name),
-            // An item that is gone may be one that was changed: whoever did it knows.
+            // Our item is gone, but one that calls sinew is there: the user may have changed ours.
             WrittenValue::Item { .. } if has_ours(there.as_ref()) => {
                 undone.changed_by_user.push(name);
             }

@@ -262,7 +262,7 @@ fn change(
                 if items.contains(value) {
                     continue;
                 }
-                // What an earlier connection left there, or somebody changed.
+                // What an earlier connection left there, or an entry of ours that was changed since.
                 let old: Vec<&Value> =
                     items.iter().filter(|item| item.to_string().contains(ours.as_str())).collect();
                 if !old.is_empty() && !force {

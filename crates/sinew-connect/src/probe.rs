@@ -96,7 +96,7 @@ impl Connector<'_> {
     }
 }
 
-/// A program that is ended when nobody needs it any more.
+/// A program that is ended when this guard is dropped.
 struct ChildGuard(Child);
 
 impl Drop for ChildGuard {

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, answered) = oneshot::channel();
     let boxed: Box<dyn FnOnce() + Send> = Box::new(move || {
-        // Nobody may be waiting any more; the work is done all the same.
+        // The caller may no longer be waiting; the work is done all the same.
         let _ = answer.send(work());
     });
     tokio::task::spawn_blocking(boxed);

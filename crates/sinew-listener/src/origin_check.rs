@@ -28,7 +28,7 @@ pub struct ServerOrigin(pub Arc<str>);
 pub enum OriginRule {
     /// Pages of this server alone.
     Own,
-    /// Any page may read, because anybody may; only pages of this server may change something.
+    /// Any page may read, because reading is public; only pages of this server may change something.
     AnyReads,
 }
 

@@ -59,8 +59,8 @@ pub struct ServerOptions {
     /// The address by which others know this server, such as `https://skills.example.org`, where a
     /// proxy stands in front.
     pub public_url: Option<Url>,
-    /// Whether somebody holds a token with which this server can be ruled. Without one, only
-    /// loopback is listened on.
+    /// Whether a token exists that this server asks callers for. Without one, it listens on loopback
+    /// only.
     pub has_token: bool,
     /// Requests that one client may send in a second where others than this machine can; any number
     /// where absent.
@@ -86,8 +86,8 @@ pub enum ServeError {
         /// What the system said.
         error: io::Error,
     },
-    /// Others could reach a server that nobody holds a token for.
-    #[error("{address} can be reached by others, and there is no token to rule this server with")]
+    /// Other machines could reach a server that has no token.
+    #[error("{address} can be reached from other machines, and this server has no token")]
     Unguarded {
         /// The address.
         address: SocketAddr,
@@ -128,7 +128,7 @@ impl ServerPart {
         self
     }
 
-    /// It has limits of its own on how many requests somebody may send.
+    /// It limits requests itself, so the server's own limit does not apply to it.
     #[must_use]
     pub fn counts_itself(mut self) -> Self {
         self.counts_itself = true;
@@ -211,7 +211,7 @@ impl HttpServer {
         let (stop, stopped) = oneshot::channel::<()>();
         let runtime = runtime()?;
         let thread = thread::Builder::new().name("sinew-listener".to_owned()).spawn(move || {
-            // Whoever dropped the other end wants it to end as well.
+            // A dropped sender is a request to stop as well.
             runtime.block_on(accept(listener, router, async { drop(stopped.await) }))
         })?;
         Ok(RunningServer { address, origin, stop: Some(stop), thread: Some(thread) })
@@ -283,7 +283,7 @@ impl RunningServer {
 
 impl Drop for RunningServer {
     fn drop(&mut self) {
-        // Nobody is left to hear how it went.
+        // The handle is gone, so there is no caller left to report a failure to.
         let _ = self.end();
     }
 }

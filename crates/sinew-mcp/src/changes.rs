@@ -65,7 +65,7 @@ impl NoticeBatch {
         }
     }
 
-    /// Whoever missed notices is told that everything may have changed.
+    /// A client that missed notices is told that everything may have changed.
     fn everything(&mut self) {
         self.skills = true;
         self.tools = true;
@@ -86,7 +86,7 @@ impl McpHost {
         }
     }
 
-    /// Makes sure that there is something to compare with, before somebody is promised to hear of
+    /// Makes sure that there is something to compare with, before a client is promised notices of
     /// changes.
     pub(super) fn ensure_baseline(self: &Arc<Self>) {
         let begun = self.seen.lock().unwrap_or_else(PoisonError::into_inner).skills.is_some();
@@ -128,7 +128,7 @@ impl McpHost {
         });
     }
 
-    /// Looks at every address that somebody follows.
+    /// Looks at every address that a client follows.
     fn look_at_followed(self: &Arc<Self>, known: &mut HashMap<String, Option<String>>) {
         let followed = self.followed();
         known.retain(|uri, _| followed.contains(uri));

@@ -1,4 +1,4 @@
-//! Completions: names of skills, proposals and task areas, as far as somebody has typed them.
+//! Completions: names of skills, proposals and task areas that begin with what the user typed.
 
 use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo};
 use sinew_engine::LiveView;

@@ -2,7 +2,7 @@
 //!
 //! A session can be asked while its call waits. A request that stands alone is answered with the
 //! question instead, and comes again with the answer and a sealed note of what was asked: a note that
-//! somebody else made, or that belongs to another call, opens nothing.
+//! this server did not make, or that belongs to another call, opens nothing.
 
 #![allow(deprecated, reason = "sampling is on its way out, and still works")]
 
@@ -77,7 +77,7 @@ pub(super) enum ClientReply {
     },
     /// The person said no.
     No(Option<String>),
-    /// Nobody answered; the question stays open.
+    /// No answer came; the question stays open.
     Nothing,
     /// What the model said, or why it said nothing.
     Said(Result<String, String>),

@@ -151,10 +151,9 @@ pub(super) fn proposal(
     Ok(record)
 }
 
-/// A digest of what lies at an address, for whoever follows it; `None` where nothing does.
+/// A digest of what an address leads to, to notice changes by; `None` where it leads nowhere.
 pub(super) fn digest(look: &LiveView, uri: &str) -> Option<String> {
-    let nobody = McpCaller::nobody();
-    let contents = contents(look, &nobody, uri).ok()?;
+    let contents = contents(look, &McpCaller::server_itself(), uri).ok()?;
     Some(content_hash(serde_json::to_string(&contents).ok()?.as_bytes()))
 }
 
@@ -195,8 +194,8 @@ pub(super) fn mime_type(file: &str) -> &'static str {
 }
 
 impl McpCaller {
-    /// The server itself, which looks at what others follow.
-    fn nobody() -> Self {
+    /// The server itself, which checks what clients follow.
+    fn server_itself() -> Self {
         Self {
             name: Actor::System.to_string(),
             era: super::caller::ProtocolEra::Stateless,

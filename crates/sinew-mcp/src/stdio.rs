@@ -23,7 +23,7 @@ pub fn serve_stdio(host: &Arc<McpHost>) -> Result<(), EngineError> {
             Err(error) => Err(error.to_string()),
         }
     });
-    // Blocking work of a client that is gone has nobody to answer to.
+    // The client is gone, so blocking work that still runs has no one to answer.
     runtime.shutdown_background();
     served.map_err(|error| {
         EngineError::new(ErrorCode::McpFailed, format!("the conversation broke off: {error}")).hint(

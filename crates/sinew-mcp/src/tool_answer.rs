@@ -74,12 +74,12 @@ pub(super) fn one_line(text: &str) -> String {
     Untrusted::new(text).for_terminal()
 }
 
-/// Text from a skill without anything that a model would read and nobody sees.
+/// Text from a skill without characters that a model reads and a person does not see.
 pub(super) fn visible_text(text: &str) -> String {
     Untrusted::new(text).prompt_chars().collect()
 }
 
-/// Takes out of every text what a model would read and nobody sees.
+/// Removes from every text the characters that a model reads and a person does not see.
 pub(super) fn clean(value: &mut Value) {
     match value {
         Value::String(text) if !text.is_ascii() || text.chars().any(char::is_control) => {

@@ -157,7 +157,7 @@ pub trait EmbedTransport: Send + Sync + std::fmt::Debug {
 /// How long a remote model may take for a message before the router goes on without it.
 pub const REMOTE_DEADLINE: Duration = Duration::from_millis(300);
 
-/// How long it may take for a batch of documents, which nobody waits for.
+/// How long it may take for a batch of documents, which are embedded in the background.
 const DOCUMENT_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Texts in one request: servers refuse larger ones.

@@ -9,8 +9,8 @@
 //! | `sentence_bert_config.json` | how many tokens are read |
 //! | `config_sentence_transformers.json` | what is put before a query and a document |
 //!
-//! A folder that asks for anything else is refused: a model that runs otherwise than it was trained
-//! ranks badly, and nobody would know why.
+//! A folder that asks for anything else is refused: a model that runs differently from how it was
+//! trained ranks badly, and nothing would show why.
 
 use std::collections::HashMap;
 

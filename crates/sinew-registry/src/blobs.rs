@@ -123,7 +123,7 @@ impl BlobStore {
         match self {
             Self::Folder(folder) => {
                 let path = folder.join(place(&sha256));
-                // One that was damaged is put right by whoever has the bytes.
+                // A damaged file is repaired here, since the right bytes are at hand.
                 if !fs::read(&path).is_ok_and(|found| found == bytes) {
                     atomic::write(&path, bytes, FileAccess::OwnerOnly)?;
                 }

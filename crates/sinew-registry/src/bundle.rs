@@ -23,7 +23,7 @@ const MAX_FINDINGS: usize = 50;
 
 /// What may be the skill's own file, in the order in which it is looked for.
 pub(super) const SKILL_FILES: &[&str] = &["SKILL.md", "skill.md", "skills.md", "SKILL.MD"];
-/// Made by registries; nobody may bring one.
+/// Made by registries; an upload must not contain one.
 const CARD_FILE: &str = "skill-card.md";
 
 /// A file of a bundle.

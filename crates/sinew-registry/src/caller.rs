@@ -22,7 +22,7 @@ use super::refusal::{RegistryRefusal, header};
 use super::token::{self, TokenInfo, TokenRole};
 use super::{TeamRegistry, audit};
 
-/// Whoever sent a request.
+/// The sender of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct RegistryCaller {
     /// The holder of the token, where one was sent.
@@ -156,7 +156,7 @@ async fn enter(
         Some(token) => match registry.holder(&token).await? {
             Some(holder) => Some(Arc::new(holder)),
             None => {
-                // Whoever guesses is counted by the address it guesses from.
+                // A caller who guesses tokens is counted by address.
                 let standing =
                     registry.rates.count(RateSubject::Address(address), RequestKind::Write, now);
                 return Err(match standing.exceeded {

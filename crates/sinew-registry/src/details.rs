@@ -137,7 +137,7 @@ pub(crate) async fn resolve(asked: RegistrySkillRequest) -> RegistryReply {
         .await
 }
 
-/// How often a skill was fetched, for whoever shows it.
+/// How often a skill was fetched, for answers that show it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FetchCounts {
     pub(crate) downloads: u64,
@@ -203,7 +203,7 @@ fn metadata(skill: &SkillDoc) -> Value {
     json!({ "setup": skill.setup, "os": os, "systems": null })
 }
 
-/// Whoever publishes a skill, as a person.
+/// The publisher of a skill, as a person.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RegistryOwnerWire<'a> {

@@ -1,11 +1,11 @@
-//! Logins from machines without a browser: a client asks for a code, somebody on the registry's machine
-//! says whose it is, and the client, which asks again and again, gets its token.
+//! Logins from machines without a browser: a client asks for a code, the operator approves it on the
+//! registry's machine, and the client, which keeps polling, gets its token.
 //!
-//! The page that the client names tells how to say so: there is no form in which a token could be
-//! typed. Nobody but the registry's own machine lets anybody in.
+//! The page that the client shows tells how to approve: there is no form in which a token could be
+//! typed. Only the registry's own machine can approve a login.
 //!
-//! **Must never happen here:** a code or a token in clear in a document. Until somebody said yes there
-//! is no token, and it is made in the answer that carries it.
+//! **Must never happen here:** a code or a token in clear in a document. Until the operator approves,
+//! there is no token, and it is made in the answer that carries it.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ struct DeviceDoc {
     said: Option<LoginDecision>,
 }
 
-/// What somebody said to a login.
+/// The operator's answer to a login.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LoginDecision {
@@ -113,7 +113,7 @@ pub(crate) async fn code(
         .await
 }
 
-/// The token, once somebody said yes.
+/// The token, once the operator has approved.
 pub(crate) async fn token(
     State(registry): State<Arc<TeamRegistry>>,
     Extension(peer): Extension<PeerAddress>,
@@ -136,7 +136,7 @@ pub(crate) async fn token(
             let Some(said) = doc.said else {
                 return Err(refused(StatusCode::PRECONDITION_REQUIRED, "authorization_pending"));
             };
-            // Once: whoever asks at the same time gets nothing.
+            // Once: a client that asks at the same time gets nothing.
             match registry.store.delete(DEVICES, &key, ExpectedVersion::Version(found.version)) {
                 Err(StoreError::Conflict { .. }) => return Err(expired()),
                 other => other?,
@@ -155,16 +155,16 @@ pub(crate) async fn token(
         .await
 }
 
-/// What whoever follows the client's link reads.
+/// The page behind the link that the client shows.
 pub(crate) async fn page() -> RegistryReply {
-    let text = "Whoever runs this registry lets you in, on its machine:\n\n    \
+    let text = "The operator of this registry approves your login, on its machine:\n\n    \
         sinew registry token approve <CODE> --role publish --name <YOUR NAME>\n\n\
-        The code is the one that your client shows. Your client goes on by itself.\n";
+        The code is the one that your client shows. Your client then continues by itself.\n";
     Ok(([(CONTENT_TYPE, "text/plain; charset=utf-8")], text).into_response())
 }
 
 impl TeamRegistry {
-    /// Counts a request of somebody who has no token yet.
+    /// Counts a request of a client that has no token yet.
     fn count_stranger(&self, peer: PeerAddress) -> Result<(), RegistryRefusal> {
         let standing =
             self.rates.count(RateSubject::Address(peer.0.ip()), RequestKind::Write, self.now());
@@ -239,7 +239,7 @@ impl TokenStore {
     }
 }
 
-/// Eight letters that nobody confuses and that spell no word.
+/// Eight letters that are hard to confuse and spell no word.
 fn user_code(random: &[u8]) -> String {
     const LETTERS: &[u8; 20] = b"BCDFGHJKLMNPQRSTVWXZ";
     let letter = |byte: &u8| char::from(LETTERS[usize::from(*byte) % LETTERS.len()]);

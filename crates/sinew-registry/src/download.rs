@@ -67,8 +67,8 @@ pub(crate) async fn file(asked: RegistrySkillRequest) -> RegistryReply {
         .await
 }
 
-/// A published file. Whatever it calls itself, a browser is told text or bytes: nothing that
-/// somebody uploaded runs at this origin.
+/// A published file. Whatever it calls itself, a browser is told text or bytes: no uploaded file
+/// runs at this origin.
 pub(crate) fn plain_file(headers: &HeaderMap, sha256: &str, bytes: Vec<u8>) -> Response {
     let kind = match std::str::from_utf8(&bytes) {
         Ok(text) if !text.contains('\0') => "text/plain; charset=utf-8",

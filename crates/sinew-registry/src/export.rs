@@ -1,4 +1,4 @@
-//! Many skills in one archive, for whoever looks through all of them: the files of each latest version
+//! Many skills in one archive, for clients that read all of them: the files of each latest version
 //! as a single download has them, below `owner/slug/`.
 //!
 //! **Must never happen here:** an answer that grows with what was published. A page ends at its limit
@@ -44,7 +44,7 @@ pub(crate) async fn export(
     caller: RegistryCaller,
     Query(query): Query<RegistryExportQuery>,
 ) -> RegistryReply {
-    // Whoever may read, but somebody.
+    // Any token that may read will do, but even a public registry asks for one here.
     caller.require_token()?;
     let from = bound(query.start_date.as_deref(), 0, "Invalid startDate")?;
     let to = bound(query.end_date.as_deref(), u64::MAX, "Invalid endDate")?;

@@ -1,9 +1,9 @@
 //! Skills of GitHub, brought in by commit: fetched once, scanned, and kept here, so that installs need
 //! no other network than this registry.
 //!
-//! The owner here is `github.` and the account there: an account is nobody's handle, neither ours nor
-//! another registry's. The slug is the skill's name, and its repository's before it where the name is
-//! taken or no slug. A folder that changed is the next version, `0.0.1`, `0.0.2` and so on; the tag
+//! The owner here is `github.` and the account there, because an account is not a handle of this or
+//! another registry. The slug is the skill's name, with its repository's before it where the name is
+//! taken or not a valid slug. A folder that changed is the next version, `0.0.1`, `0.0.2` and so on; the tag
 //! `commit-<commit>` names the one that a commit brought.
 //!
 //! **Must never happen here:** a repository that the allow-list does not name; a branch that is

@@ -29,7 +29,7 @@ const BEGINS_SLUG: f32 = 5.0;
 /// Slugs that one beginning may stand for.
 const MAX_SLUGS: usize = 1_000;
 
-/// How a score is made, for whoever asks.
+/// How a score is made, for requests with `explain`.
 pub(crate) const FORMULA: &str = "words: sum over query words of idf * w / (w + 1.2), where w adds 4 for \
     each place in the slug, 3 in the name, 2 in the topics, 1 in the summary, and half of that for \
     words that only begin with the query word; plus meaning: 16 * the cosine of the query with name, \
@@ -115,7 +115,7 @@ impl RegistryIndex {
         }
     }
 
-    /// Takes a skill as it is now; one that nobody may see is left out.
+    /// Takes a skill as it is now; a hidden one is left out.
     pub(crate) fn set(&mut self, skill: SkillDoc, downloads: u64, installs: u64) {
         let key = skill.key();
         self.remove(&key);

@@ -1,5 +1,5 @@
-//! A version on its way in, whoever brings it: its name is checked, the bundle is scanned, and then
-//! everything is stored in one transaction, or nothing.
+//! How a version is stored, published or mirrored: its name is checked, the bundle is scanned, and
+//! then everything is stored in one transaction, or nothing.
 
 use axum::http::StatusCode;
 use serde_json::Value;
@@ -24,7 +24,7 @@ use super::{TeamRegistry, audit, names};
 /// Versions of one skill: its document names each.
 const MAX_VERSIONS: usize = 5_000;
 
-/// A version that is to be stored, whoever brings it.
+/// A version that is to be stored, published here or mirrored.
 #[derive(Debug)]
 pub(crate) struct IncomingVersion {
     pub(crate) owner: String,

@@ -218,7 +218,7 @@ impl TeamRegistry {
         if found.as_ref().is_some_and(|holder| holder.use_is_worth_noting(now)) {
             let token = token.to_owned();
             let note = move |registry: &Self| Ok(registry.tokens.note_use(&token, now)?);
-            // Somebody else noted it, or revoked it, which the next request will see.
+            // Another request may have noted it first, or revoked it, which the next one will see.
             let _ = self.work(note).await;
         }
         Ok(found)

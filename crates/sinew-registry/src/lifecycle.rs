@@ -18,7 +18,7 @@ use super::lookup::SkillDocChange;
 use super::model::{ALIASES, DeletionMark, RegistryAuditEntry, SkillDoc};
 use super::refusal::{RefusalFormat, RegistryRefusal, RegistryReply, json_answer};
 
-/// How long nobody else can take the name of a deleted skill.
+/// How long the name of a deleted skill stays reserved for its owner.
 const RESERVED_MS: u64 = 30 * 24 * 60 * 60 * 1000;
 /// The longest reason that is kept.
 const MAX_REASON: usize = 1_000;

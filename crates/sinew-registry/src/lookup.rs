@@ -16,7 +16,7 @@ use super::model::{
 use super::refusal::{RefusalFormat, RegistryRefusal};
 use super::{TeamRegistry, audit, names};
 
-/// How often a change is tried again that somebody else was quicker with.
+/// How often a change is tried again when another caller changed the document first.
 const TRIES: usize = 8;
 
 /// A document and the state it was read in.
@@ -34,7 +34,7 @@ pub(crate) struct VersionOrTag {
 }
 
 impl TeamRegistry {
-    /// The skill that a caller names, whoever owns it where no owner is named.
+    /// The skill that a caller names; of any owner where none is named.
     pub(crate) fn find(
         &self,
         caller: &RegistryCaller,
@@ -143,8 +143,8 @@ impl TeamRegistry {
 
     /// Changes a skill together with its record in the audit trail, and tells the index.
     ///
-    /// `change` gets the skill as it is and says what to record; it runs again where somebody else
-    /// was quicker.
+    /// `change` gets the skill as it is and says what to record; it runs again where another caller
+    /// changed the skill first.
     pub(crate) fn change(
         &self,
         slug: &str,
@@ -178,7 +178,7 @@ impl TeamRegistry {
 
     /// Brings the index up to date about one skill.
     pub(crate) fn refresh(&self, key: &str) -> Result<(), StoreError> {
-        // Whoever reads last must write last, or an older state would stay.
+        // The thread that reads last must write last, or an older state would stay.
         let _turn = self.refreshing.lock().unwrap_or_else(PoisonError::into_inner);
         let skill = self.store.get(SKILLS, key)?;
         let stats = self.stats_of(key)?;

@@ -1,7 +1,7 @@
 //! Skills of another registry, brought in: fetched once, verified, scanned, and kept here.
 //!
 //! What upstream says is not believed: each file must have the digest that upstream announced, and
-//! the scan decides as it does for everybody. What upstream takes back, or calls malicious, is
+//! the scan decides as it does for every upload. What upstream takes back, or calls malicious, is
 //! hidden at the next look; while upstream is away, what is here is served, and said to be old.
 //!
 //! **Must never happen here:** an owner of the other registry that takes the place of one of ours;
@@ -138,7 +138,7 @@ impl TeamRegistry {
         }
     }
 
-    /// Looks for a skill upstream that nobody has here. Says whether it is here now.
+    /// Looks upstream for a skill that is not here. Says whether it is here now.
     pub(super) fn fetch_missing(&self, slug: &str, owner: Option<&str>) -> bool {
         let Some(mirror) = self.mirror.as_ref().filter(|mirror| mirror.settings.on_demand) else {
             return false;

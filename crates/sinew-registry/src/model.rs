@@ -237,7 +237,7 @@ pub(crate) struct StatsDoc {
     pub(crate) installs: u64,
 }
 
-/// One thing that somebody did.
+/// One entry of the audit trail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RegistryAuditEntry {

@@ -100,7 +100,7 @@ pub(crate) fn handle(text: &str) -> Option<String> {
     fine.then_some(handle)
 }
 
-/// A handle made of what somebody called a token.
+/// A handle made from the label of a token.
 pub fn handle_from(label: &str) -> Option<String> {
     let kept = |c: char| match c.to_ascii_lowercase() {
         c @ ('a'..='z' | '0'..='9' | '.' | '_' | '-') => c,

@@ -1,4 +1,4 @@
-//! How many requests somebody may send: fixed windows of a minute, for each kind of request.
+//! How many requests a caller may send: fixed windows of a minute, for each kind of request.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(crate) enum RequestKind {
     Export,
 }
 
-/// Limits of each kind for nobody in particular, for a token, and for an admin's.
+/// Limits of each kind: without a token, with a token, and with an admin's.
 const LIMITS: [(RequestKind, [u64; 3]); 4] = [
     (RequestKind::Read, [3_000, 12_000, 120_000]),
     (RequestKind::Write, [300, 3_000, 30_000]),

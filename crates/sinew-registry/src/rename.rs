@@ -167,7 +167,7 @@ impl TeamRegistry {
                 None => return Ok(None),
             },
             None => {
-                // Where several owners gave a name up, whoever asks has to say whose is meant.
+                // Where several owners gave a name up, the caller has to say whose is meant.
                 let page =
                     self.store.list(ALIASES, KeyRange::with_prefix(&format!("{slug}/")), 2)?;
                 match page.as_slice() {
@@ -189,7 +189,7 @@ impl TeamRegistry {
         Ok(None)
     }
 
-    /// A name that leads elsewhere is not published under: nobody could tell which skill is meant.
+    /// Refuses to publish under a name that redirects: it would be unclear which skill is meant.
     pub(super) fn check_not_moved(&self, slug: &str, owner: &str) -> Result<(), RegistryRefusal> {
         match self.alias_target(slug, Some(owner), &|_: &SkillDoc| true)? {
             None => Ok(()),

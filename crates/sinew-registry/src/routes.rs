@@ -41,7 +41,7 @@ impl TeamRegistry {
             ),
         };
         let router = guarded
-            // On routes alone: what nobody here answers is not this part's business.
+            // On routes only: a path that is not the registry's is left to the other parts.
             .route_layer(from_fn_with_state(Arc::clone(self), caller::admit))
             .merge(open)
             .with_state(Arc::clone(self));

@@ -61,7 +61,7 @@ pub(crate) async fn search(
         hits.retain(|hit| !hit.entry.skill.is_suspicious());
     }
     if matches!(query.highlighted_only.as_deref(), Some("1" | "true")) {
-        // Nobody highlights anything in a team's registry.
+        // A team's registry has no highlighted skills.
         hits.clear();
     }
     let base = &*caller.base;

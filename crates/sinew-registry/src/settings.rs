@@ -48,7 +48,7 @@ impl std::fmt::Debug for BucketSettings {
 pub struct MirrorSettings {
     /// The other registry's base.
     pub upstream: String,
-    /// Whether skills are fetched when somebody asks for them.
+    /// Whether skills are fetched when a client asks for them.
     pub on_demand: bool,
     /// What may be brought in: `owner`, `owner/slug`, `*/slug` or `*`, and of GitHub
     /// `github:owner` or `github:owner/repo`. Nothing else is.

@@ -126,7 +126,7 @@ impl TokenInfo {
     }
 }
 
-/// A token in clear: shown once, to whoever asked for it.
+/// A token in clear: shown once, to the caller who asked for it.
 pub struct TokenSecret(String);
 
 impl TokenSecret {
@@ -243,7 +243,7 @@ impl TokenStore {
         Ok(all)
     }
 
-    /// Whether anybody rules this registry.
+    /// Whether an admin token is live.
     pub fn has_admin(&self, now: u64) -> Result<bool, TokenError> {
         Ok(self.list()?.iter().any(|token| token.role == TokenRole::Admin && token.is_live(now)))
     }
@@ -276,7 +276,7 @@ impl TokenStore {
         Ok(found.filter(|info| info.is_live(now)))
     }
 
-    /// Notes that a token was used, so that people see which ones nobody needs.
+    /// Notes that a token was used, so that an admin sees which ones are no longer needed.
     pub(crate) fn note_use(&self, token: &str, now: u64) -> Result<(), StoreError> {
         if let Some((version, mut doc)) = self.look_up(token)? {
             doc.info.last_used_at = Some(now);

@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(
             after(&mut |p| p.note(RecordSeq(2))),
             (0, 1),
-            "1 is somebody else's, or not told yet"
+            "1 is another server's, or not told yet"
         );
         assert_eq!(after(&mut |p| p.note(RecordSeq(1))), (2, 0));
         assert_eq!(after(&mut |p| p.note(RecordSeq(1))), (2, 0), "told again");

@@ -23,7 +23,7 @@ use super::token::{hex, random_bytes};
 
 /// How long a ticket lives.
 const TICKET_MS: u64 = 60 * 60 * 1000;
-/// What a file is when nobody says.
+/// The type of a file where the upload names none.
 pub(crate) const UNKNOWN_KIND: &str = "application/octet-stream";
 
 #[derive(Debug, Deserialize)]
@@ -106,7 +106,7 @@ impl TeamRegistry {
         caller: &RegistryCaller,
         id: &str,
     ) -> Result<LoadedDoc<TicketDoc>, RegistryRefusal> {
-        // Another's ticket looks like none: whose it is, is nobody's business.
+        // Another user's ticket is answered like an unknown one, so that its existence is not revealed.
         let unknown =
             || RegistryRefusal::bad("Upload ticket is missing, used, expired or not yours");
         let holder = caller.require_publisher()?;
@@ -125,7 +125,7 @@ pub(crate) fn storage_id(sha256: &str) -> String {
     format!("sha256:{sha256}")
 }
 
-/// A name that nobody guesses.
+/// An id that cannot be guessed.
 pub(crate) fn new_id() -> Result<String, RegistryRefusal> {
     let bytes = random_bytes()
         .map_err(|_| RegistryRefusal::unavailable("No random numbers on the server"))?;

@@ -109,7 +109,7 @@ pub(crate) async fn scan(asked: RegistrySkillRequest) -> RegistryReply {
         .await
 }
 
-/// Findings are for the owner, and for everybody once a skill is flagged.
+/// Findings are for the owner, and for every caller once a skill is flagged.
 pub(crate) async fn moderation(asked: RegistrySkillRequest) -> RegistryReply {
     asked
         .skill(RefusalFormat::Text, |registry, asked, skill| {

@@ -46,7 +46,7 @@ impl S3Bucket {
         self.objects.lock().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
     }
 
-    /// Changes an object behind everybody's back.
+    /// Changes an object without the knowledge of any client.
     pub fn tamper(&self, key: &str, bytes: &[u8]) {
         let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
         objects.insert(key.to_owned(), bytes.to_vec());

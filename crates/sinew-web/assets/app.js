@@ -45,7 +45,7 @@ function liveParts() {
 }
 
 function busy(part) {
-  // Nobody loses what they are typing.
+  // The user must not lose what they are typing.
   const field = document.activeElement;
   const typing = field && part.contains(field) && field.matches("input, textarea, select");
   return typing || part.querySelector("details[open] textarea") !== null;
@@ -89,7 +89,7 @@ function listen() {
   addEventListener("pagehide", () => source.close());
 }
 
-// Forms that answer while somebody types: data-type names the part that changes.
+// Forms that answer while the user types: data-type names the part that changes.
 function typeAhead() {
   for (const form of document.querySelectorAll("form[data-type]")) {
     let waiting = 0;
@@ -135,7 +135,7 @@ function confirmFirst() {
   document.getElementById("ask-no").addEventListener("click", () => dialog.close());
 }
 
-// Keys. None of them works while somebody types.
+// Keys. None of them works while the user types.
 const PLACES = {
   o: "/", s: "/skills", r: "/route", c: "/cortex", w: "/workshop", h: "/hub", a: "/activity", e: "/health",
 };

@@ -31,7 +31,7 @@ impl YamlConfig {
         self.text.split_inclusive('\n').collect()
     }
 
-    /// What stands between our marks, or what somebody else wrote under our name.
+    /// The entry between our marks, or one under our name that sinew did not write.
     pub(super) fn get(&self, at: &[&str]) -> Option<Value> {
         let [parent, name] = at else { return None };
         let lines = self.lines();

@@ -37,7 +37,7 @@ pub enum SkillImportMode {
 /// What is to be imported.
 #[derive(Debug, Clone)]
 pub struct ImportRequest {
-    /// Whose skills; everybody's where empty.
+    /// The agents whose skills are imported; all agents where empty.
     pub agents: Vec<String>,
     /// How.
     pub mode: SkillImportMode,
@@ -196,8 +196,8 @@ impl Connector<'_> {
         folders.filter_map(Value::as_str).map(|folder| self.env.expand_home(folder)).collect()
     }
 
-    /// Has a folder of somebody's own read where it is, as one of the extra ones; `false` where it is
-    /// read already.
+    /// Adds a user's own folder to the extra folders, so that it is read where it is; `false` where it
+    /// is read already.
     pub fn link_folder(&self, folder: &Path) -> Result<bool, ConnectError> {
         let real =
             fs::canonicalize(folder).map_err(|error| ConnectError::file("read", folder, error))?;

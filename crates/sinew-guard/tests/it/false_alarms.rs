@@ -164,7 +164,7 @@ fn enabling_a_service_is_not_planting_one() {
 }
 
 #[test]
-fn packages_that_anybody_publishes_vouch_for_nothing() {
+fn packages_from_open_registries_vouch_for_nothing() {
     // It is shown as a warning; a known project's own installer would be one level lower.
     for host in [
         "unpkg.com/quill/i.sh",

@@ -86,7 +86,7 @@ fn one_source_that_fails_is_a_line_and_none_that_answers_is_an_error() {
     );
     let unknown = world
         .hub()
-        .search(&query("winds", SearchSources::Registry("nobody".to_owned())), &|_| true);
+        .search(&query("winds", SearchSources::Registry("unknown".to_owned())), &|_| true);
     assert_eq!(refused(unknown).0, "bad-reference");
 }
 

@@ -16,7 +16,7 @@ fn raw(address: SocketAddr, request: &str) -> u16 {
 }
 
 #[test]
-fn a_server_that_others_reach_needs_somebody_who_rules_it() {
+fn a_server_that_other_machines_reach_needs_a_token() {
     let everywhere = SocketAddr::from(([0, 0, 0, 0], 0));
     let options =
         ServerOptions { listen: everywhere, public_url: None, has_token: false, per_second: None };
@@ -63,5 +63,5 @@ fn an_end_waits_for_what_is_under_way() {
     let mut answer = String::new();
     stream.read_to_string(&mut answer).expect("an answer");
     assert!(answer.ends_with("done"), "{answer}");
-    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
+    assert!(TcpStream::connect(address).is_err(), "the port is closed");
 }

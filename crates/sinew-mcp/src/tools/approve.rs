@@ -87,7 +87,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     }
     let approval = engine.approvals().get(&id)?;
     if call.caller.elicits && approval.is_pending() {
-        // The person is there: their own answer counts, nobody else's account of it.
+        // The person can be asked, so only their own answer counts, not what the model says of it.
         return Ok(McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))));
     }
     let said = match input.decision.as_deref() {
@@ -155,7 +155,7 @@ fn line(approval: &Approval) -> String {
     format!("- {} ({} of {about}): {state}", approval.id, approval.kind.as_str())
 }
 
-/// What a caller gets who needs a yes and has nobody to ask.
+/// What a caller gets who needs an approval and cannot ask the user.
 pub(super) fn needs_approval(approval: &Approval) -> McpToolAnswer {
     let question = approval_question(approval);
     let lines = format!(

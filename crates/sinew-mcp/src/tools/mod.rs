@@ -178,7 +178,7 @@ mod tests {
     use super::{TOOLS, schema};
     use serde_json::Value;
 
-    /// What is declared and not checked would be a promise that nobody keeps.
+    /// A keyword that is declared and not checked would be an empty promise.
     #[test]
     fn every_keyword_of_a_schema_is_checked() {
         fn walk(schema: &Value, tool: &str) {

@@ -1,4 +1,4 @@
-//! Logins without a browser: a code, a yes on the registry's machine, and a token that nobody saw.
+//! Logins without a browser: a code, an approval on the registry's machine, and a token shown once.
 
 use serde_json::{Value, json};
 use sinew_registry::{LoginDecision, NewToken, TokenError, TokenRole};
@@ -34,7 +34,7 @@ fn refused(reply: &Reply, status: u16, word: &str) {
 }
 
 #[test]
-fn a_client_waits_until_somebody_lets_it_in() {
+fn a_client_waits_until_its_login_is_approved() {
     let team = Team::new();
     let begun = begin(&team);
     let code = begun["user_code"].as_str().expect("a code");
@@ -51,12 +51,12 @@ fn a_client_waits_until_somebody_lets_it_in() {
     let token = got["access_token"].as_str().expect("a token");
     assert_eq!(team.get("/api/v1/whoami", token).json()["user"]["handle"], "alice");
     team.publish_text(token, "demo-skill", "1.0.0", "hello").json();
-    // Once, and to nobody else.
+    // The token is given out once.
     refused(&poll(&team, &begun), 400, "expired_token");
 }
 
 #[test]
-fn nobody_gets_in_by_other_ways() {
+fn there_is_no_other_way_to_log_in() {
     let team = Team::new();
     let begun = begin(&team);
     let code = begun["user_code"].as_str().expect("a code");

@@ -16,7 +16,7 @@ use sinew_testkit::{ClawHubDouble, ClawHubManner, GitHubDouble, TestMachine, ski
 
 use super::support::{Team, unpacked};
 
-/// Nobody listens there.
+/// An address where no server listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 fn at(text: &str) -> GitHubRef {

@@ -77,7 +77,7 @@ fn other_names_and_other_sites_are_refused() {
 }
 
 #[test]
-fn anybody_may_read_what_is_public_and_only_that() {
+fn a_caller_without_a_token_reads_what_is_public_and_only_that() {
     let team = Team::public();
     let token = team.token(TokenRole::Publish, "alice");
     assert_eq!(team.publish_text(&token, "demo-skill", "1.0.0", "hello").status, 200);

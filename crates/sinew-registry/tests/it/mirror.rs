@@ -132,7 +132,7 @@ fn an_owner_of_theirs_never_passes_for_one_of_ours() {
     let alice = team.token(TokenRole::Publish, "alice");
     team.get("/api/v1/skills/notes-app?ownerHandle=alice", &alice).refused(404, "Skill not found");
     team.publish_text(&alice, "weather", "2.0.0", "ours").json();
-    // A bare name means ours, as long as nobody else's is here.
+    // A bare name means ours, as long as no other owner has it here.
     let detail = team.get("/api/v1/skills/weather", &alice).json();
     assert_eq!(detail["owner"]["handle"], "alice");
 

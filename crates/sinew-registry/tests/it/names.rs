@@ -58,14 +58,14 @@ fn a_slug_that_two_own_needs_an_owner() {
         let path = format!("/api/v1/skills/demo-skill?ownerHandle={owner}");
         assert_eq!(team.get(&path, &alice).json()["latestVersion"]["version"], version);
     }
-    // Whoever deletes means their own.
+    // A caller who deletes means their own skill.
     assert_eq!(team.send("DELETE", "/api/v1/skills/demo-skill", &bob, &[], b"").status, 200);
     let detail = team.get("/api/v1/skills/demo-skill", &bob).json();
     assert_eq!(detail["owner"]["handle"], "alice");
 }
 
 #[test]
-fn a_deleted_name_is_nobody_elses_for_thirty_days() {
+fn a_deleted_name_is_reserved_for_thirty_days() {
     let team = Team::new();
     let (alice, bob) =
         (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));

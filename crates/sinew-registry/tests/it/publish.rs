@@ -33,7 +33,7 @@ fn a_version_never_changes() {
     assert_eq!(team.get("/api/v1/download?slug=demo-skill&version=1.0.0", &token).body, before);
 }
 
-/// Sizes, and tickets that were used or belong to somebody else.
+/// Sizes, and tickets that were used or belong to another user.
 #[test]
 fn tickets_bind_one_file_of_one_person_once() {
     let team = Team::new();
@@ -220,7 +220,7 @@ fn warnings_are_published_and_said() {
     let version = team.get("/api/v1/skills/helper-tool/versions/1.0.0", &bob).json();
     let security = &version["version"]["security"];
     assert_eq!((&security["status"], &security["hasWarnings"]), (&json!("clean"), &json!(true)));
-    // The findings are for whoever can do something about them.
+    // Only the owner sees the findings of a skill that is not flagged.
     team.get("/api/v1/skills/helper-tool/moderation", &bob)
         .refused(404, "Moderation details unavailable");
     let moderation = team.get("/api/v1/skills/helper-tool/moderation", &alice).json();

@@ -180,7 +180,7 @@ fn servers_that_share_a_database_see_each_others_skills() {
         serde_json::from_str(&text).expect("JSON")
     };
     assert_eq!(ask("/api/v1/skills/late-comer")["skill"]["slug"], "late-comer");
-    // The index of the other server follows within its time; nobody has to restart it.
+    // The index of the other server follows after a while, without a restart.
     let mut found = Vec::new();
     for _ in 0..100 {
         found = slugs(&ask("/api/v1/search?q=late-comer")["results"]);

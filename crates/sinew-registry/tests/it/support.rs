@@ -185,7 +185,7 @@ impl Team {
             "GET" => self.agent.get(&url).force_send_body(),
             "DELETE" => self.agent.delete(&url).force_send_body(),
             "POST" => self.agent.post(&url),
-            other => panic!("{other} is sent by nobody"),
+            other => panic!("no test sends {other}"),
         };
         let bearer = (!token.is_empty()).then(|| format!("Bearer {token}"));
         let bearer = bearer.as_deref().map(|bearer| ("authorization", bearer));

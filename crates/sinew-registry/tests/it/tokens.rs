@@ -161,7 +161,7 @@ fn no_file_holds_a_token() {
 }
 
 #[test]
-fn whoever_guesses_is_stopped() {
+fn a_caller_who_guesses_tokens_is_stopped() {
     let team = Team::with(|settings| settings.limits_scale = Some(1));
     let statuses: Vec<u16> =
         (0..301).map(|_| team.get("/api/v1/whoami", "clh_wrong").status).collect();

@@ -15,7 +15,7 @@ section! {
         "enabled" => enabled: bool = true;
         /// What becomes of a draft; auto writes it to skills/auto.
         "publish" => publish: Option<PublishMode> = None, shown "proposal";
-        /// Draft runs of which nobody said that they worked, with low confidence.
+        /// Draft runs that were not confirmed to have worked, with low confidence.
         "acceptWeak" or "accept_weak" => accept_weak: bool = true;
         /// Write drafts where and as OpenPocket does: at once, typed text included, old ones removed.
         "referenceExact" or "reference_exact" => reference_exact: bool = false;

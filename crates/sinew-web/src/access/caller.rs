@@ -69,7 +69,7 @@ pub(crate) async fn identify(
             });
             match given.is_some_and(|token| app.access().is_token(token)) {
                 true => Some(WebCaller::Program),
-                // A wrong token is never made good by a cookie: somebody meant to use it.
+                // A cookie never makes up for a wrong token: the caller meant to use the token.
                 false => return unauthorized("that is not this server's token"),
             }
         }
@@ -110,7 +110,7 @@ pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
     }
 }
 
-/// What `/metrics` asks for: the same, unless the configuration has it read by anybody.
+/// What `/metrics` asks for: the same, unless the configuration makes it public.
 pub(crate) async fn require_for_metrics(
     State(app): State<WebApp>,
     request: Request,

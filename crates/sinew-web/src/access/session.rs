@@ -13,7 +13,7 @@ const CODE_LIVES: Duration = Duration::from_secs(10 * 60);
 pub(crate) const SESSION_LIVES: Duration = Duration::from_secs(12 * 60 * 60);
 /// Browsers at once; the oldest is signed out for the next. A person has few.
 const MAX_SESSIONS: usize = 64;
-/// Links at once. A link is made by whoever may use the terminal, so this only bounds memory.
+/// Sign-in links at once. Only a user of the terminal can make one, so this only bounds memory.
 const MAX_CODES: usize = 64;
 
 /// Who may call a server.
@@ -41,7 +41,7 @@ impl BrowserSession {
 }
 
 impl WebAccess {
-    /// Access for whoever has this token, and for browsers that were signed in.
+    /// Access for callers with this token, and for browsers that were signed in.
     pub fn new(token: &str) -> Self {
         Self { token: SecretDigest::of(token), codes: Mutex::default(), sessions: Mutex::default() }
     }
@@ -108,14 +108,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    const TOKEN: &str = "a-token-that-nobody-guesses";
+    const TOKEN: &str = "a-token-that-is-not-guessed";
 
     #[test]
     fn only_the_token_is_the_token() {
         let access = WebAccess::new(TOKEN);
         assert!(access.is_token(TOKEN));
         assert!(!access.is_token("") && !access.is_token("a-token") && !access.is_token("x"));
-        assert!(!format!("{access:?}").contains("nobody"));
+        assert!(!format!("{access:?}").contains("guessed"));
     }
 
     #[test]

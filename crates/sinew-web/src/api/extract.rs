@@ -14,7 +14,7 @@ use sinew_settings::ErrorCode;
 use super::Problem;
 use crate::access::WebCaller;
 
-/// The JSON body of a request. Fields that nobody knows are refused by the types themselves.
+/// The JSON body of a request. Unknown fields are refused by the types themselves.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 /// The most entries of a page.
 const MAX_LIMIT: usize = 200;
-/// The entries of a page, unless somebody says otherwise.
+/// The entries of a page, where the request names no number.
 const DEFAULT_LIMIT: usize = 50;
 /// A longer cursor is not one of ours: names and paths are shorter.
 const MAX_CURSOR: usize = 8 * 1024;

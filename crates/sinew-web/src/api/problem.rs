@@ -43,7 +43,7 @@ impl Problem {
         }
     }
 
-    /// Somebody without a name.
+    /// The caller has not said who it is.
     pub(crate) fn unauthorized(detail: impl Into<String>) -> Self {
         Self::new(ErrorCode::Unauthorized, detail)
             .hint("send `Authorization: Bearer <token>`; `sinew serve` says where the token is")

@@ -214,7 +214,7 @@ pub(crate) async fn suggest(
     .await
 }
 
-/// What whoever applies a proposal has seen
+/// What the caller who applies a proposal has seen
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", default)]
 pub(crate) struct ProposalApplyBody {

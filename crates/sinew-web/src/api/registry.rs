@@ -176,7 +176,7 @@ impl InstallApprover for DeferredApprover<'_> {
                 Reply::Nobody { id }
             }
             Ok(reply) => reply,
-            // A question that cannot be kept is one that nobody answers.
+            // A question that cannot be stored cannot be answered either.
             Err(_) => Reply::Nobody { id: None },
         }
     }

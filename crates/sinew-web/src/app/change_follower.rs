@@ -1,6 +1,6 @@
-//! What others did: terminals, hooks and MCP servers write to the same books, so the books are
-//! looked at rather than the requests. The catalog is one of them: whoever changes it, watcher or
-//! workshop, it has another version then.
+//! What other processes did: terminals, hooks and MCP servers write to the same store, so changes are
+//! read from the store rather than noted by request. The catalog gets another version with each
+//! change, whether the watcher or the workshop made it.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use sinew_workshop::Proposal;
 
 use super::event_bus::ServerEventKind;
 
-/// Records told of at a time; after more than that, listeners look for themselves anyway.
+/// Records announced at a time; after more than that, clients load the page again anyway.
 const MAX_ROWS: usize = 100;
 
-/// How far each book was read. The first look only finds the place.
+/// How far each stream was read. The first call only finds the place to start from.
 #[derive(Debug, Default)]
 pub(super) struct ChangeFollower {
     /// The version of the catalog, with what each skill was.
@@ -31,7 +31,7 @@ pub(super) struct ChangeFollower {
 type EventBatch = Vec<(ServerEventKind, Value)>;
 
 impl ChangeFollower {
-    /// What is new. A book that cannot be read now is read later.
+    /// What is new. A stream that cannot be read now is read at the next call.
     pub(super) fn new_events(&mut self, engine: &Engine) -> EventBatch {
         let mut told = Vec::new();
         self.compare_skills(&engine.current(), &mut told);

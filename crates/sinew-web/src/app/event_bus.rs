@@ -1,4 +1,4 @@
-//! What happened, for whoever listens now.
+//! What happened, for the streams that are open now.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,7 +85,7 @@ impl Default for EventBus {
 impl EventBus {
     pub(crate) fn publish(&self, kind: ServerEventKind, data: Value) {
         let id = self.last.fetch_add(1, Ordering::AcqRel) + 1;
-        // Nobody listens: nobody misses it.
+        // An error means that no stream is open, so there is nothing to deliver to.
         let _ = self.sender.send(Arc::new(ServerEvent { id, kind, data }));
     }
 

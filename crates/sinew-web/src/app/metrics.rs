@@ -1,4 +1,4 @@
-//! Counters for Prometheus. No label carries anybody's text.
+//! Counters for Prometheus. No label carries text from a user or a skill.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -24,7 +24,7 @@ use change_follower::ChangeFollower;
 pub(crate) use event_bus::{EventBus, MAX_STREAMS, ServerEvent, ServerEventKind};
 pub(crate) use metrics::{WebMetrics, count, family};
 
-/// How often the books are looked at for what other processes did, while somebody listens.
+/// How often the store is checked for changes by other processes, while an event stream is open.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 
 /// How often agents' sessions are looked through, where the configuration says so.
@@ -100,7 +100,7 @@ impl WebApp {
         })))
     }
 
-    /// Follows the folders and the books from now on, on threads of its own, for as long as the app
+    /// Follows the folders and the store from now on, on threads of its own, for as long as the app
     /// is there.
     pub fn watch(&self) {
         let (poke, poked) = mpsc::sync_channel(1);
@@ -124,7 +124,7 @@ impl WebApp {
         thread::spawn(move || run_every(&app, LEARN_EVERY, learn));
     }
 
-    /// Something was done that the books know of: whoever listens need not wait a second for it.
+    /// Has the follower read the store at once after a change, so that clients need not wait a second.
     pub(crate) fn wake_follower(&self) {
         if let Some(poke) = &*self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) {
             // A poke that waits already does for this one too.
@@ -174,7 +174,7 @@ impl WebApp {
         }
     }
 
-    /// The same for something that changes the books.
+    /// The same for work that writes to the store.
     pub(crate) async fn change<T: Send + 'static>(
         &self,
         work: impl FnOnce(&WebContext) -> Result<T, EngineError> + Send + 'static,
@@ -184,7 +184,7 @@ impl WebApp {
         done
     }
 
-    /// Opens the router over the skills as they are now, for somebody who is about to ask.
+    /// Opens the router over the skills as they are now, so that the next request finds it ready.
     pub(crate) fn warm(&self) {
         let app = self.clone();
         thread::spawn(move || {
@@ -267,7 +267,7 @@ fn learn(engine: &Engine) {
     }
 }
 
-/// Looks at the books while somebody listens, until the app is gone.
+/// Announces changes in the store while an event stream is open, until the app is gone.
 fn follow(app: &Weak<WebAppState>, poked: &mpsc::Receiver<()>) {
     let mut follower = ChangeFollower::default();
     loop {

@@ -16,7 +16,7 @@ use crate::app::WebApp;
 /// Rows of a page.
 const ROWS: usize = 100;
 
-/// Names to choose from; more are typed into the address by whoever wants them.
+/// Names to choose from; any other name can be given in the address (`by=`).
 const PEOPLE: usize = 50;
 
 /// The kinds that a reader may ask for, by what they begin with.
@@ -46,7 +46,7 @@ struct ActivityPage {
     frame: PageFrame,
     kinds: Vec<(&'static str, &'static str, bool)>,
     skill: String,
-    /// Whoever did something, and who is wanted.
+    /// The names found in the log, and whether each is the one filtered by.
     people: Vec<(String, bool)>,
     rows: Vec<ActivityRow>,
     found: usize,
@@ -75,13 +75,13 @@ pub(super) async fn show(
         let now = UtcInstant::from_clock(look.engine.environment().clock.now_ms());
         let catalog = &look.snapshot.catalog;
         let found = look.engine.status().activity(&filter.wanted())?;
-        let everybody = match filter.by.is_empty() {
+        let by_anyone = match filter.by.is_empty() {
             true => found.clone(),
             false => {
                 look.engine.status().activity(&ActivityFilter { by: None, ..filter.wanted() })?
             }
         };
-        let mut people: Vec<&str> = everybody.iter().filter_map(|one| one.by.as_deref()).collect();
+        let mut people: Vec<&str> = by_anyone.iter().filter_map(|one| one.by.as_deref()).collect();
         people.sort_unstable();
         people.dedup();
         let mut query = url::form_urlencoded::Serializer::new(String::new());

@@ -61,7 +61,7 @@ struct AgentFileRow {
     path: String,
     what: &'static str,
     diff: Vec<diff::DiffLine>,
-    /// Places that somebody changed since; they stay.
+    /// Entries that were changed since; they stay.
     stays: Vec<String>,
 }
 

@@ -48,7 +48,7 @@ pub(super) struct SignInForm {
     token: String,
 }
 
-/// Signs in for the token that somebody typed. No cookie is at stake yet, so no word is asked for.
+/// Signs in with the token that the user typed. There is no session yet, so no CSRF word is needed.
 pub(super) async fn sign_in(
     State(app): State<WebApp>,
     called: Option<Extension<ServerOrigin>>,
@@ -67,7 +67,7 @@ fn signed_in(
 ) -> Response {
     let cookie = match app.access().sign_in(given) {
         Ok(Some(cookie)) => cookie,
-        // Somebody who is signed in and comes back to an old link loses nothing.
+        // A browser that is already signed in stays so when it opens an old link.
         Ok(None) if session_of(app, headers).is_some() => {
             return Redirect::to("/").into_response();
         }

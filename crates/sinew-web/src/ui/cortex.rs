@@ -91,7 +91,7 @@ fn row(region: &str, view: &CandidateView) -> CandidateRow {
         reflex: view.reflex.fires,
         missing: view.reflex.missing.iter().map(|text| line(text)).collect(),
         filtered: view.filtered.map(|why| match why {
-            FilterReason::Blacklisted => "never offered: somebody said so",
+            FilterReason::Blacklisted => "never offered: it is on the blacklist",
             FilterReason::Weak => "not offered: too weak today",
             FilterReason::LastResort => "not offered: shown as a last resort lately",
         }),

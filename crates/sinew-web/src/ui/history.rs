@@ -59,7 +59,7 @@ fn done(action: VersionCause) -> &'static str {
     }
 }
 
-/// Whether nobody took a version back, or took that back in turn.
+/// Whether a version is in force: it was never undone, or every undo of it was itself undone.
 fn stands(history: &[SkillVersion], id: &str) -> bool {
     let mut against = history.iter().filter(|version| version.undoes.as_deref() == Some(id));
     !against.any(|undo| stands(history, &undo.id))

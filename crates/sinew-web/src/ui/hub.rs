@@ -300,7 +300,7 @@ pub(super) async fn show(
 ) -> PageResult {
     let page = app.ask(move |look| {
         let listing = InstalledSkills::of(look)?;
-        // What nobody installed is somebody's own.
+        // A skill without an install record is the user's own.
         let ours = |found: &&Installed| found.status != "extraneous";
         let managed =
             listing.managed.iter().filter(ours).map(|found| (found, InstallTarget::Managed));

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
-/// A longer text is shown as it is: drawing it would help nobody.
+/// A longer text is shown as it is: a page of that size would not be read.
 const MAX_DRAWN: usize = 256 * 1024;
 
 /// The text as HTML. Raw HTML is shown as text, links that could act lead nowhere, and pictures from

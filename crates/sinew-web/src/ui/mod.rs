@@ -1,7 +1,7 @@
 //! The dashboard: what the engine knows and decides, as pages.
 //!
 //! Pages are drawn here, from templates that are checked when the program is built; the one script
-//! adds live parts, answers while somebody types, and keys. Without it every page shows and does
+//! adds live parts, answers while the user types, and keys. Without it every page shows and does
 //! the same.
 //!
 //! **Must never happen here:** a skill's text as live HTML, a change without the word that only our
@@ -90,8 +90,8 @@ pub(crate) fn router(app: &WebApp) -> Router {
 async fn with_policy(mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    // Without any referrer, browsers send forms with the origin `null`, which nobody can tell from a
-    // stranger's. Other sites still learn nothing.
+    // Without any referrer, browsers send forms with the origin `null`, which looks the same from
+    // another site. Other sites still learn nothing.
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("same-origin"));
     let opener = HeaderName::from_static("cross-origin-opener-policy");
     headers.insert(opener, HeaderValue::from_static("same-origin"));

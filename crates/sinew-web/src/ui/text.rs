@@ -1,4 +1,4 @@
-//! What pages say after something was done, somebody else's text, and times as people read them.
+//! What pages say after an action, text from outside made safe to show, and times for people.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sinew_cortex::UtcInstant;
@@ -37,13 +37,13 @@ pub(super) const DONE: &[(&str, &str)] = &[
     ("disconnected", "The agent is disconnected."),
 ];
 
-/// A line of somebody's text: what only a machine would write, and what turns lines around, is
-/// shown as escapes. The template does the rest.
+/// A line of text from outside: control characters, and those that reverse the reading direction, are
+/// shown as escapes. The template escapes HTML.
 pub(super) fn line(text: &str) -> String {
     Untrusted::new(text).for_terminal()
 }
 
-/// A line of ours or somebody's as HTML: what stands in backticks is code, and nothing else is markup.
+/// A line of text, ours or from outside, as HTML: text in backticks is code; nothing else is markup.
 pub(super) fn line_html(text: &str) -> String {
     let text = line(text);
     let mut html = String::with_capacity(text.len());

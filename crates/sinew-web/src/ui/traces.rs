@@ -67,7 +67,7 @@ fn result(judgement: RunJudgement) -> (&'static str, &'static str, &'static str)
         JudgementEvidence::Confirmed => "the user was content",
         JudgementEvidence::Completed => "the agent recorded it as complete",
         JudgementEvidence::Accepted => "the user went on from there",
-        JudgementEvidence::Weak => "most steps worked, and nobody said anything",
+        JudgementEvidence::Weak => "most steps worked, and the user said nothing about it",
         JudgementEvidence::Unknown => "nothing says how it went",
     };
     (word, class, why)

@@ -1,4 +1,4 @@
-// Looks at a page as somebody would who cannot see it, or who sees little. Gives what is wrong.
+// Checks a page as a user meets it who is blind or sees little. Returns what is wrong.
 const wrong = [];
 const say = (what, node) => {
   const where = node ? ` at <${node.tagName.toLowerCase()}${node.id ? "#" + node.id : ""}${node.className && node.className.baseVal === undefined ? "." + node.className : ""}> ${(node.textContent || "").trim().slice(0, 40)}` : "";

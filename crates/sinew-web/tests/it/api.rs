@@ -232,7 +232,7 @@ async fn what_is_installed_is_listed_and_removed() {
     let installed = server.get("/registry/installed").await.json();
     assert!(installed["managed"].as_array().expect("a list").is_empty(), "{installed}");
     let own = installed["workspace"].as_array().expect("a list");
-    assert!(own.iter().all(|row| row["status"] == "extraneous"), "nobody installed them");
+    assert!(own.iter().all(|row| row["status"] == "extraneous"), "they were not installed");
     let gone = server.write("DELETE", "/registry/installed/nothing", &json!({})).await;
     assert_eq!(gone.status, StatusCode::NOT_FOUND, "{}", gone.text);
 }
@@ -280,7 +280,7 @@ async fn numbers_for_prometheus() {
         assert!(metrics.text.contains(line), "{line} in\n{}", metrics.text);
     }
     for text in ["release", "evil"] {
-        assert!(!metrics.text.contains(text), "no label carries anybody's text");
+        assert!(!metrics.text.contains(text), "no label carries a user's text");
     }
 }
 

@@ -397,7 +397,7 @@ async fn a_proposal_is_approved_by_keyboard_and_the_skill_appears() {
     assert_eq!(window.eval("return window.here").await, json!("since the page was loaded"));
 }
 
-/// The answer comes while somebody types, and the prompt is the API's.
+/// The answer comes while the user types, and the prompt is the API's.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_playground_answers_while_you_type() {
     let Some(window) = Window::open(machine()).await else { return };

@@ -162,7 +162,7 @@ async fn answers_are_what_the_description_says() {
         ("get", "/activity", "/activity".to_owned(), Value::Null),
         ("get", "/version", "/version".to_owned(), Value::Null),
         ("get", "/config", "/config".to_owned(), Value::Null),
-        ("get", "/skills/{name}", "/skills/nobody".to_owned(), Value::Null),
+        ("get", "/skills/{name}", "/skills/no-such-skill".to_owned(), Value::Null),
     ];
     for (method, template, path, body) in asked {
         let answer = match method {

@@ -62,9 +62,9 @@ async fn listeners_hear_what_others_do() {
     assert!(heard.contains("standup"), "{heard}");
 }
 
-/// Nothing is replayed: whoever comes back is told to look.
+/// Nothing is replayed: a client that comes back is told to load again.
 #[tokio::test]
-async fn whoever_comes_back_looks_again() {
+async fn a_client_that_comes_back_is_told_to_load_again() {
     let server = Server::new();
     let mut body = listen(&server, "", Some("1")).await.into_body();
     assert!(read_until(&mut body, "reset").await.contains("event: reset"));

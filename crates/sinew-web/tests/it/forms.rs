@@ -92,7 +92,7 @@ async fn an_update_shows_what_it_can_do_and_waits_for_a_yes() {
     let before = hub.requests().len();
     let quiet = browser.get("/hub").await.text;
     assert!(quiet.contains("Look for updates") && !quiet.contains("1.1.0"), "{quiet}");
-    assert_eq!(hub.requests().len(), before, "nobody is asked unless somebody wants to know");
+    assert_eq!(hub.requests().len(), before, "the registry is asked only on request");
     let page = browser.get("/hub?updates=1").await.text;
     assert!(page.contains("1.0.0 → 1.1.0"), "{page}");
     assert!(page.contains("It can now") && page.contains("api.tides.example"), "{page}");
@@ -132,7 +132,7 @@ async fn an_agent_is_connected_and_disconnected_after_a_look_at_the_change() {
     assert!(page.contains(">Disconnect<") && page.contains("as it was before"), "{page}");
     browser.submit("/agents/cursor", &[("set", "disconnect")]).await;
     assert_eq!(fs::read_to_string(&file).expect("a file"), "{}\n");
-    assert_eq!(browser.get("/agents/nobody").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(browser.get("/agents/no-such-agent").await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
@@ -213,7 +213,7 @@ async fn test_cases_are_saved_where_eval_reads_them() {
     for (fields, status) in [
         (vec![("message", message)], StatusCode::BAD_REQUEST),
         (vec![("message", ""), ("none", "1")], StatusCode::BAD_REQUEST),
-        (vec![("message", message), ("expected", "nobody")], StatusCode::NOT_FOUND),
+        (vec![("message", message), ("expected", "no-such-skill")], StatusCode::NOT_FOUND),
         (
             vec![("message", "use ghp_16C7e42F292c6912E7710c838347Ae178B4a"), ("none", "1")],
             StatusCode::FORBIDDEN,
@@ -326,13 +326,13 @@ async fn activity_is_filtered_by_who_did_it() {
     let all = browser.get("/activity.jsonl").await.text;
     let first: serde_json::Value =
         serde_json::from_str(all.lines().next().expect("a line")).expect("JSON");
-    let who = first["by"].as_str().expect("somebody");
+    let who = first["by"].as_str().expect("a name");
     let asked = who.replace(' ', "+");
     let page = browser.get(&format!("/activity?by={asked}")).await.text;
     assert!(page.contains(&format!("<option selected>{who}")), "{page}");
     let lines = browser.get(&format!("/activity.jsonl?by={asked}")).await.text;
     assert_eq!(lines.lines().filter(|line| line.contains(who)).count(), 2, "{lines}");
-    assert!(browser.get("/activity.jsonl?by=nobody").await.text.is_empty());
+    assert!(browser.get("/activity.jsonl?by=no-such-user").await.text.is_empty());
 }
 
 #[tokio::test]

@@ -97,7 +97,7 @@ fn a_body_that_is_too_large_is_not_read() {
     assert!(answer.contains("application/problem+json"), "{answer}");
 }
 
-/// A client that is slow holds up nobody else, and not for ever.
+/// A slow client does not hold up the others, and is not waited for without end.
 #[test]
 fn a_slow_client_waits_alone() {
     let server = Server::new();
@@ -118,7 +118,7 @@ fn a_slow_client_waits_alone() {
     drop(slow);
 }
 
-/// Whoever stops in the middle of a head or a body is let go.
+/// A client that stops in the middle of a head or a body is cut off.
 #[test]
 fn a_client_that_never_ends_is_cut_off() {
     let server = Server::new();

@@ -36,12 +36,12 @@ async fn every_page_is_drawn() {
         assert_eq!(page.text.matches("<h1").count(), 1, "{path}");
         assert!(!page.text.contains("style=\""), "{path}: the policy refuses styles in the page");
     }
-    assert_eq!(browser.get("/skills/nobody").await.status, StatusCode::NOT_FOUND);
+    assert_eq!(browser.get("/skills/no-such-skill").await.status, StatusCode::NOT_FOUND);
     assert_eq!(browser.get("/workshop/none").await.status, StatusCode::NOT_FOUND);
 }
 
 #[tokio::test]
-async fn whoever_is_not_signed_in_sees_the_door() {
+async fn a_caller_who_is_not_signed_in_is_sent_to_sign_in() {
     let server = Server::new();
     for (path, _) in PAGES {
         let request = Request::get(*path).body(Body::empty()).expect("a request");
@@ -113,7 +113,7 @@ async fn a_write_with_a_cookie_needs_our_word_and_an_origin() {
     assert_eq!(form(&own, true).await.status, StatusCode::SEE_OTHER);
 }
 
-/// Without a browser: a person approves through the page, and nobody approves what is held.
+/// Without a browser: a person approves through the page; what is held cannot be approved.
 #[tokio::test]
 async fn a_person_reviews_a_proposal() {
     let server = Server::new();

@@ -54,7 +54,7 @@ fn every_request_gets_an_answer_that_was_described() {
         .args(["--header", &format!("Authorization: Bearer {}", server.token)])
         .args(["--max-examples", &cases_each(cases, operations).to_string()])
         .args(["--phases", "examples,coverage,fuzzing"])
-        // A stream does not end, so that nobody can wait for its end.
+        // A stream does not end, so a client that waits for its end would hang.
         .args(["--exclude-path", "/api/v1/events"])
         // It would ask registries on the net.
         .args(["--exclude-path-regex", "^/api/v1/registry/(search|install|update)$"])

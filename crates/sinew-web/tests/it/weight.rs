@@ -43,7 +43,7 @@ async fn pages_stay_light_with_a_thousand_skills() {
         // Some cannot be used, as in life, and their reasons are long.
         let needs = match at % 10 {
             0 => {
-                "metadata: {openclaw: {requires: {bins: [a-program-that-nobody-has], env: [SOME_TOKEN]}}}"
+                "metadata: {openclaw: {requires: {bins: [a-program-that-is-missing], env: [SOME_TOKEN]}}}"
             }
             _ => "tags: [sample]",
         };
