@@ -17,7 +17,7 @@ pub enum ConnectScope {
     Project,
 }
 
-/// Where something lies.
+/// Where a file or folder of an agent is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum AgentPath {
     /// Below the home folder.
@@ -48,7 +48,7 @@ pub(crate) struct ConnectableAgent {
     aliases: &'static [&'static str],
     /// Its program.
     program: &'static str,
-    /// Folders and files that are there once it was used.
+    /// Folders and files that exist once it was used.
     traces: &'static [AgentPath],
     /// Its configuration, by scope; where several names are possible, the first that exists.
     pub(super) configs: &'static [(ConnectScope, &'static [AgentPath])],
@@ -74,7 +74,7 @@ pub(crate) struct ConnectableAgent {
 #[derive(Debug)]
 pub(crate) struct AgentHooks {
     pub(super) configs: &'static [(ConnectScope, &'static [AgentPath])],
-    /// Its events, each with what it is limited to.
+    /// Its events, each with the matcher that limits it.
     pub(super) events: &'static [(&'static str, Option<&'static str>)],
     /// In its own unit; five seconds.
     pub(super) timeout: u32,
@@ -94,7 +94,7 @@ pub(crate) enum AgentSkillAccess {
 const SESSION: Option<&str> = Some("startup|resume|clear|compact");
 const ANY: Option<&str> = Some("*");
 
-/// Every agent, in the order in which people know them.
+/// Every agent, the best known first.
 pub(crate) const AGENTS: &[ConnectableAgent] = &[
     ConnectableAgent {
         id: "claude-code",

@@ -13,13 +13,13 @@ use super::edit::{ConfigDocument, ConfigEditError, ConfigFormat};
 
 use crate::ConnectError;
 
-/// A larger file is no configuration.
+/// A larger file is not taken for a configuration.
 const MAX_FILE: u64 = 16 << 20;
 
 /// A file as it was found.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentConfigFile {
-    /// Where it really lies, behind any links.
+    /// Its real path, with links resolved.
     pub(crate) path: PathBuf,
     /// `None` where there is none.
     pub(crate) text: Option<String>,
@@ -43,7 +43,9 @@ impl AgentConfigFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(failed(error)),
             Ok(facts) if !facts.is_file() || facts.len() > MAX_FILE => {
-                return Err(failed(io::Error::other("it is no file of a readable size")));
+                return Err(failed(io::Error::other(
+                    "it is not a regular file, or too large for a configuration",
+                )));
             }
             Ok(_) => Some(fs::read_to_string(&path).map_err(failed)?),
         };
@@ -59,7 +61,7 @@ impl AgentConfigFile {
             .map_err(|trouble| unreadable_error(&self.path, &trouble))
     }
 
-    /// Copies the file as it is beside itself.
+    /// Copies the file to a backup beside it.
     pub(crate) fn back_up(&self, stamp: &str) -> Result<Option<PathBuf>, ConnectError> {
         let Some(text) = &self.text else { return Ok(None) };
         let failed = |error: io::Error| ConnectError::file("back up", &self.path, error);
@@ -72,7 +74,7 @@ impl AgentConfigFile {
             .map(|name| self.path.with_file_name(name))
             .find(|path| !path.exists())
             .unwrap_or_default();
-        // The mode comes with the copy: a backup of a secret is a secret.
+        // The copy keeps the file's mode, because the backup holds the same secrets.
         fs::copy(&self.path, &backup).map_err(failed)?;
         match fs::read(&backup).map_err(failed)? == text.as_bytes() {
             true => Ok(Some(backup)),
@@ -104,14 +106,14 @@ pub(super) fn digest(text: &str) -> String {
     Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a link leads to, where that is below the home or the project.
+/// The target of a link, where that is below the home or the project.
 fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, ConnectError> {
     let refused = |what: String| {
         ConnectError::new(ErrorCode::LinkLeadsOut, what)
-            .hint("replace the link by the file, or change the file yourself")
+            .hint("replace the link with the file, or change the file yourself")
     };
     let target = fs::canonicalize(link)
-        .map_err(|_| refused(format!("{} is a link that leads nowhere", link.display())))?;
+        .map_err(|_| refused(format!("{} is a broken link", link.display())))?;
     let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match target.starts_with(real(&env.home)) || target.starts_with(real(workspace)) {
         true => Ok(target),

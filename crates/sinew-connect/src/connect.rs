@@ -8,7 +8,7 @@ use crate::ledger::ConnectChange;
 use crate::plan::{FileChange, FileChangeStatus};
 use crate::{ConnectError, Connector, SkillLinks, config_file};
 
-/// What of an agent is connected; nothing named means what makes sense for it.
+/// Which parts of an agent are connected; where none is named, the parts that suit the agent.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ConnectParts {
     /// The MCP server.
@@ -26,11 +26,11 @@ pub struct ConnectRequest {
     pub agent: String,
     /// Whose configuration.
     pub scope: ConnectScope,
-    /// What of it.
+    /// Which parts of it.
     pub parts: ConnectParts,
-    /// The address of a server that runs already, instead of a program that is started.
+    /// The address of a running server, instead of a program that the agent starts.
     pub http: Option<String>,
-    /// Whether an entry of ours that says something else is replaced.
+    /// Whether an entry under our name with another content is replaced.
     pub force: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which agents are on this machine, and what of them is connected.
+//! Which agents are on this machine, and which parts of them are connected.
 
 use std::path::PathBuf;
 
@@ -30,14 +30,14 @@ pub struct ConnectionFile {
     pub file: PathBuf,
     /// Whose it is.
     pub scope: ConnectScope,
-    /// Places that still say what was written.
+    /// Entries that still hold what was written.
     pub intact: Vec<String>,
-    /// Places that say something else, or nothing, by now.
+    /// Entries that were changed or removed since.
     pub changed: Vec<String>,
 }
 
 impl Connector<'_> {
-    /// Every agent that can be connected, with what is.
+    /// Every agent that can be connected, with what is connected of it.
     pub fn connections(&self) -> Result<Vec<AgentConnection>, ConnectError> {
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         let each = AGENTS.iter().map(|agent| {
@@ -67,7 +67,7 @@ impl Connector<'_> {
         Ok(each.collect())
     }
 
-    /// Which of the places that were written still say so.
+    /// Compares the entries that were written with what the files hold now.
     fn compared(
         &self,
         agent: &super::agents::ConnectableAgent,

@@ -1,4 +1,4 @@
-//! What connecting and importing work with: the machine, the workspace, and what the engine lends.
+//! What connecting and importing work with: the machine, the workspace, and the engine's services.
 
 use std::fmt::Debug;
 use std::io;
@@ -13,7 +13,7 @@ use crate::agents::{AgentSkillAccess, ConnectableAgent};
 use crate::error::ConnectError;
 use crate::ledger::ConnectLedger;
 
-/// What the engine lends: its view of skills, and its one way to install.
+/// The engine's services: its view of skills, and its one way to install.
 pub trait ConnectHost: Debug {
     /// The skills as they are now.
     fn snapshot(&self) -> Arc<Snapshot>;

@@ -1,4 +1,4 @@
-//! Taking out what was written, and nothing else.
+//! Removing what was written, and nothing else.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ pub struct DisconnectReport {
     pub agent: &'static str,
     /// Its files.
     pub files: Vec<DisconnectedFile>,
-    /// Skills that were taken out of its folder.
+    /// Skills that were removed from its folder.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<PathBuf>,
     /// Whether it was written.
@@ -37,9 +37,9 @@ pub struct DisconnectReport {
 pub struct DisconnectedFile {
     /// The file.
     pub file: PathBuf,
-    /// Whether it has again the bytes that it had before.
+    /// Whether the file has its earlier bytes again.
     pub restored: bool,
-    /// Places that were taken out.
+    /// Entries that were removed.
     pub removed: Vec<String>,
     /// Entries that were changed since; they stay.
     pub changed_by_user: Vec<String>,
@@ -56,7 +56,7 @@ pub struct DisconnectedFile {
 }
 
 impl Connector<'_> {
-    /// Takes out what connecting wrote; without `write`, only says what it would do.
+    /// Removes what connecting wrote; without `write`, only says what it would do.
     pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, ConnectError> {
         let agent = find_agent(name)?;
         let ledger = self.ledger();
@@ -204,7 +204,7 @@ fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<()
             .map_err(|error| ConnectError::file("remove", &found.path, error))?,
     }
     if undone.restored {
-        // The file is its own backup again.
+        // The file equals its backup again, so the backup is not needed.
         for backup in &undone.backups {
             let _ = fs::remove_file(backup);
         }

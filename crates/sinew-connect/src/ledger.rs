@@ -1,4 +1,4 @@
-//! The ledger: what was written into other programs' files, so that exactly that can be taken out.
+//! The ledger: what was written into other programs' files, so that exactly that can be removed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -47,7 +47,7 @@ pub(super) struct ConnectChange {
 #[serde(tag = "what", rename_all = "lowercase")]
 enum ConnectLedgerLine {
     Connected(ConnectChange),
-    /// Everything written for this agent into this file is out again, or no longer ours.
+    /// Everything written for this agent into this file was removed, or is no longer ours.
     Disconnected {
         at: String,
         agent: String,

@@ -1,17 +1,17 @@
 //! Other programs' files: sinew's entry in the configuration of agents that people already use, and
-//! the skills of those agents taken in.
+//! the import of those agents' skills.
 //!
-//! A [`Connector`] is built by the engine, which lends it a view of skills and its one way to install
+//! A [`Connector`] is built by the engine, which gives it a view of skills and its one way to install
 //! ([`ConnectHost`]). [`Connector::plan`] says what connecting would change, [`Connector::connect`]
-//! writes it, with a backup and a line in a ledger, and [`Connector::disconnect`] takes exactly that
-//! out again. [`Connector::import`] finds the skills of other agents and takes them in. Agents are rows
-//! of a table; one writer serves them all.
+//! writes it, with a backup and a line in a ledger, and [`Connector::disconnect`] removes exactly that
+//! again. [`Connector::import`] finds the skills of other agents and imports them. Agents are rows of a
+//! table; one writer serves them all.
 //!
-//! **Promise:** undo is exact: where nothing else changed a file has its old bytes again, and where
-//! something did only our entry is taken out. **Left out on purpose:** routing, and deciding what is installed.
+//! **Promise:** undo is exact: a file that was not changed since gets its old bytes back; from one that
+//! was, only our entry is removed. **Left out on purpose:** routing, and deciding what is installed.
 //!
-//! What must never happen here: a file that is half written or was not understood, another program's
-//! entry that is replaced without being told to, a secret in a file.
+//! What must never happen here: a file that is half written, a change to a file that could not be
+//! parsed, an entry of the user that is replaced without `--force`, a secret in a file.
 
 mod agents;
 mod config_file;

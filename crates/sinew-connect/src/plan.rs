@@ -45,19 +45,19 @@ pub struct FileChange {
 pub enum FileChangeStatus {
     /// Everything is there already.
     Unchanged,
-    /// It is made.
+    /// It is created.
     Created,
     /// It is changed.
     Changed,
 }
 
-/// Something that is to stand in a file.
+/// A value that is to be written into a file.
 enum PlannedValue {
     Entry {
         at: Vec<&'static str>,
         value: Value,
     },
-    /// An item of a list; `ours` tells an item that an earlier connection left there.
+    /// An item of a list; `ours` recognises an item that an earlier connection left there.
     Item {
         at: Vec<&'static str>,
         value: Value,
@@ -78,7 +78,7 @@ impl Connector<'_> {
             let places = of_scope.map(|(_, places)| *places).ok_or_else(|| {
                 ConnectError::new(
                     ErrorCode::NoSuchScope,
-                    format!("{} has no configuration of a project", agent.title),
+                    format!("{} has no project configuration", agent.title),
                 )
                 .hint("leave --scope out")
             })?;
@@ -156,7 +156,7 @@ impl Connector<'_> {
         Ok(entry)
     }
 
-    /// How sinew is started: by its name where that finds it, and in files that others share.
+    /// How sinew is started: by its name where PATH finds this program by it, or the file is shared.
     fn command(&self, scope: ConnectScope) -> String {
         let found = sinew_catalog::find_program(self.env, ENTRY);
         let found = found.and_then(|path| std::fs::canonicalize(path).ok());
@@ -168,7 +168,7 @@ impl Connector<'_> {
         }
     }
 
-    /// The line that an agent gives to a shell.
+    /// The command line that an agent runs in a shell.
     fn hook_command(&self, agent: &ConnectableAgent, scope: ConnectScope) -> String {
         let program = match (&self.env.exe, scope) {
             (Some(exe), ConnectScope::User) => {
@@ -181,7 +181,7 @@ impl Connector<'_> {
 }
 
 impl ConnectParts {
-    /// The parts that are wanted, or those that make sense where none was named.
+    /// The parts that were named, or those that suit the agent where none was.
     fn or_default(self, agent: &ConnectableAgent) -> Self {
         match self {
             Self { mcp: false, hooks: false, skills: false } => {
@@ -205,7 +205,7 @@ fn fill(value: &mut Value, name: &str, with: &str) {
     }
 }
 
-/// An address that may stand in a file: no secret in it, and nothing that is no address.
+/// Checks an address before it is written into a file: it must be valid and hold no secret.
 fn checked_url(url: &str) -> Result<String, ConnectError> {
     let bad = |why: &str| {
         Err(ConnectError::new(ErrorCode::BadUrl, format!("`{url}` {why}"))
@@ -215,10 +215,10 @@ fn checked_url(url: &str) -> Result<String, ConnectError> {
     let Some(rest) = rest else { return bad("does not begin with http:// or https://") };
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if host.is_empty() || url.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return bad("is no address");
+        return bad("is not a valid address");
     }
     if host.contains('@') {
-        return bad("holds a user or a password");
+        return bad("contains a user name or a password");
     }
     Ok(url.to_owned())
 }
@@ -300,7 +300,7 @@ fn with_last_newline(mut text: String) -> String {
     text
 }
 
-/// Notes the maps around a place that are about to be made, outermost first.
+/// Notes the maps around a place that are about to be created, outermost first.
 fn note_made(document: &ConfigDocument, at: &[&str], made: &mut Vec<Vec<String>>) {
     for depth in 1..at.len() {
         let around = owned(&at[..depth]);

@@ -1,5 +1,5 @@
-//! Proving a connection: the command that an agent's configuration names is started, and asked for its
-//! tools in plain lines of JSON, as the agent would.
+//! Testing a connection: the command in an agent's configuration is started, and asked for its tools in
+//! plain lines of JSON, as the agent would.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -16,27 +16,27 @@ use super::ledger::WrittenValue;
 use super::plan::ENTRY;
 use crate::{ConnectError, Connector};
 
-/// How long a server may take to tell its tools: what agents allow.
+/// How long a server may take to list its tools: what agents allow.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The protocol that every client speaks.
 const REVISION: &str = "2025-06-18";
 
-/// How a connection stands: what was written is there, and its server answers.
+/// The state of a connection: whether what was written is there, and its server answers.
 #[derive(Debug, Clone)]
 pub struct ConnectionProbe {
     /// The agent.
     pub agent: &'static str,
     /// What people call it.
     pub title: &'static str,
-    /// Whether it is as it should be.
+    /// Whether it works.
     pub works: bool,
     /// What was found.
     pub detail: String,
 }
 
 impl Connector<'_> {
-    /// Proves every connection, one answer for each agent that is connected.
+    /// Tests every connection, with one answer for each connected agent.
     pub fn probe(&self) -> Result<Vec<ConnectionProbe>, ConnectError> {
         let connections = self.connections()?;
         let connected = connections.iter().filter(|connection| !connection.files.is_empty());
@@ -92,7 +92,7 @@ impl Connector<'_> {
         let child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
         let mut child = ChildGuard(child);
         let answer = ask(&mut child.0);
-        answer.ok_or_else(|| "does not tell its tools".to_owned())
+        answer.ok_or_else(|| "does not list its tools".to_owned())
     }
 }
 
@@ -101,7 +101,7 @@ struct ChildGuard(Child);
 
 impl Drop for ChildGuard {
     fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to do.
+        // It may have ended by itself, which is fine.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
@@ -145,7 +145,7 @@ enum McpServerEntry {
 
 impl McpServerEntry {
     fn of(entry: &Value) -> Option<Self> {
-        // YAML comes as its lines, each of them a field in JSON.
+        // A YAML entry comes as its lines, each of which is one field.
         if let Value::String(lines) = entry {
             let fields = lines.lines().filter_map(|line| line.trim().split_once(": "));
             let fields = fields

@@ -1,4 +1,4 @@
-//! sinew's own skills in an agent's folder: links, each with a mark that says whose they are.
+//! sinew's own skills in an agent's folder: links, each with a mark that sinew made them.
 
 use std::fs;
 use std::io;
@@ -73,7 +73,7 @@ impl Connector<'_> {
 
     fn publish_one(&self, source: &Path, target: &Path) -> io::Result<()> {
         fs::create_dir_all(target)?;
-        // The mark first: a folder that was left half done is known as ours.
+        // The mark first, so that a folder that was left unfinished is known as ours.
         let mark = json!({ "by": "sinew", "from": source, "at": self.stamp() });
         atomic::write(&target.join(MARK), format!("{mark}\n").as_bytes(), FileAccess::Shared)?;
         for entry in fs::read_dir(source)? {
@@ -120,7 +120,7 @@ fn is_ours(folder: &Path) -> bool {
     real && mark.is_some_and(|mark| mark["by"] == "sinew")
 }
 
-/// Removes folders of ours. Links are removed, never what they lead to.
+/// Removes folders of ours. Links are removed, never their targets.
 pub(super) fn remove_links(folders: &[PathBuf]) -> Result<(), ConnectError> {
     for folder in folders {
         fs::remove_dir_all(folder).map_err(|error| ConnectError::file("remove", folder, error))?;

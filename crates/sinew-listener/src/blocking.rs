@@ -2,10 +2,10 @@
 
 use tokio::sync::oneshot;
 
-/// Does `work` on a thread that may wait. `None` where it panicked; the process says why.
+/// Does `work` on a thread that may block. `None` where it panicked; the panic is on standard error.
 ///
-/// What is handed to the runtime is a box, and the answer takes a way of its own: the machinery of
-/// a task is then compiled once instead of once for every request that there is.
+/// The runtime gets a boxed closure and the answer comes over a channel, so that the code of a task
+/// is compiled once instead of once for each kind of request.
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let (answer, answered) = oneshot::channel();
     let boxed: Box<dyn FnOnce() + Send> = Box::new(move || {

@@ -1,9 +1,9 @@
-//! The listener: one address, the parts that answer there, and what holds for all of them.
+//! The listener: one address, the parts that answer there, and the rules that apply to all of them.
 //!
 //! A [`HttpServer`] is composed of [`ServerPart`]s: the registry, MCP, the HTTP API with the
-//! dashboard. What holds for all of them is decided once, in front: which names the server is called
-//! by, which pages may call it, how large a request may be, how many one client may send, and how
-//! long a client may take.
+//! dashboard. What applies to all of them is decided once, in front: which host names are accepted,
+//! which pages may call, how large a request may be, how many one client may send, and how long a
+//! client may take.
 //!
 //! ```
 //! use axum::{Router, routing::get};
@@ -19,8 +19,8 @@
 //!
 //! **Promise:** no other site's page can use a browser against a part, and a slow client costs one
 //! connection for a bounded time. **Invariant:** this crate knows nothing of skills, and none of
-//! sinew's crates; the parts depend on it. **Left out on purpose:** TLS (a proxy in front ends it;
-//! see [`ServerOptions::public_url`]), and who a caller is, which each part finds out for itself.
+//! sinew's crates; the parts depend on it. **Left out on purpose:** TLS (a proxy in front terminates
+//! it; see [`ServerOptions::public_url`]), and who a caller is, which each part finds out for itself.
 
 mod blocking;
 mod origin_check;

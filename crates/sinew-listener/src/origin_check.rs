@@ -1,8 +1,8 @@
 //! Who may call: the exact names of this server, and the pages that may use it.
 //!
-//! A browser can be made to send requests here by any page (cross-site requests), or to take this
-//! server for that page's own (rebinding of names). The one sends a foreign `Origin`, the other a
-//! foreign `Host`; neither passes.
+//! Any page can make a browser send requests here (cross-site requests), or treat this server as the
+//! page's own (DNS rebinding). The first sends a foreign `Origin`, the second a foreign `Host`;
+//! neither passes.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use url::Url;
 #[derive(Debug, Clone, Copy)]
 pub struct PeerAddress(pub SocketAddr);
 
-/// The origin by which the client called this server, such as `http://127.0.0.1:7411`: where
+/// The origin that the client used for this server, such as `http://127.0.0.1:7411`: where
 /// addresses in an answer have to start.
 #[derive(Debug, Clone)]
 pub struct ServerOrigin(pub Arc<str>);
@@ -32,7 +32,7 @@ pub enum OriginRule {
     AnyReads,
 }
 
-/// The names that this server goes by.
+/// The host names that this server accepts.
 #[derive(Debug)]
 pub(crate) struct HostNames {
     /// `Host` values, with the origin that each stands for.
@@ -40,7 +40,7 @@ pub(crate) struct HostNames {
 }
 
 impl HostNames {
-    /// The names of a listener at `address`, and the one that the world knows it by.
+    /// The names of a listener at `address`, and its public one.
     pub(crate) fn of(address: SocketAddr, public: Option<&Url>) -> Self {
         let mut names = Self { known: Vec::new() };
         let port = address.port();
@@ -92,14 +92,14 @@ impl HostNames {
     }
 }
 
-/// Refuses requests that name another host, and notes what this one was called.
+/// Refuses requests that name another host, and notes the origin that the client used.
 pub(crate) async fn check_host(
     State(names): State<Arc<HostNames>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let Some(origin) = names.origin_of(request.headers()) else {
-        let text = "this server does not go by that name\n";
+        let text = "this server does not answer for that host name\n";
         return (StatusCode::MISDIRECTED_REQUEST, text).into_response();
     };
     request.extensions_mut().insert(ServerOrigin(origin));

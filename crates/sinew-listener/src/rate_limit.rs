@@ -1,7 +1,7 @@
 //! How many requests one caller may send: fixed windows of time, counted for each of them.
 //!
-//! A [`RateLimiter`] counts for the parts that have limits of their own; [`limit_rate`] stands in
-//! front of all others, where more than this machine can reach the server.
+//! A [`RateLimiter`] counts for the parts that have limits of their own; [`limit_rate`] guards all
+//! others where other machines can reach the server.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -37,7 +37,7 @@ pub struct RateStanding {
     pub limit: u64,
     /// Those that are left.
     pub remaining: u64,
-    /// When the window ends, in seconds of the clock that was counted by.
+    /// When the window ends, in seconds of the clock that the caller passed.
     pub reset_at: u64,
     /// Seconds until then.
     pub reset_in: u64,
@@ -119,7 +119,7 @@ pub(crate) async fn limit_rate(
         "status": status.as_u16(),
         "detail": format!("more than {} requests in a second", limit.per_second),
         "code": code,
-        "hint": "wait a second; serve.ratePerSecond sets how many may come",
+        "hint": "wait a second; serve.ratePerSecond sets the limit",
     });
     let mut response = (status, problem.to_string()).into_response();
     let kind = HeaderValue::from_static("application/problem+json");

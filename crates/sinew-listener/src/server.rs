@@ -1,7 +1,7 @@
-//! The listener: one address, the parts behind it, and what holds for all of them.
+//! The listener: one address, the parts behind it, and the limits that apply to all of them.
 //!
 //! **Must never happen here:** a request that reaches a part without its `Host` and `Origin`
-//! checked, a body without a cap, a client that holds a connection for ever by being slow.
+//! checked, a body without a cap, a slow client that holds a connection without end.
 
 use std::fmt;
 use std::io;
@@ -34,18 +34,18 @@ use crate::rate_limit::{ClientRateLimit, limit_rate};
 use crate::request_log::log_request;
 use crate::write_timeout::WriteTimeout;
 
-/// The largest body of a request, unless a route says otherwise: JSON of people and agents is far
+/// The largest body of a request, unless a route says otherwise: JSON from people and agents is far
 /// smaller.
 pub const MAX_BODY: usize = 1 << 20;
 
 /// How long a client may take to send the head of a request, or to begin the next one.
 const HEAD_LIMIT: Duration = Duration::from_secs(20);
-/// How long a body or an answer may stand still.
+/// How long a body or an answer may make no progress.
 const STALL_LIMIT: Duration = Duration::from_secs(15);
-/// How long a request may take until its answer begins: the upload of a bundle over a slow line.
+/// How long a request may take until its answer begins: enough to upload a bundle over a slow line.
 const REQUEST_LIMIT: Duration = Duration::from_secs(120);
-/// How long requests that are under way may take once the server is told to end.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long requests in progress may take once the server is told to stop.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
 /// Connections at once; more wait in the system's own queue. Each may hold a request's body.
 const MAX_CONNECTIONS: usize = 1024;
 /// The largest head of a request.
@@ -56,14 +56,14 @@ const MAX_HEAD: usize = 64 << 10;
 pub struct ServerOptions {
     /// The address; port 0 takes a free one.
     pub listen: SocketAddr,
-    /// The address by which others know this server, such as `https://skills.example.org`, where a
-    /// proxy stands in front.
+    /// The public address of this server, such as `https://skills.example.org`, where a proxy is in
+    /// front of it.
     pub public_url: Option<Url>,
     /// Whether a token exists that this server asks callers for. Without one, it listens on loopback
     /// only.
     pub has_token: bool,
-    /// Requests that one client may send in a second where others than this machine can; any number
-    /// where absent.
+    /// Requests that one client may send in a second where other machines can reach the server; any
+    /// number where absent.
     pub per_second: Option<u32>,
 }
 
@@ -92,7 +92,7 @@ pub enum ServeError {
         /// The address.
         address: SocketAddr,
     },
-    /// The system gave out.
+    /// The system failed while the server ran.
     #[error("the server stopped: {0}")]
     Io(#[from] io::Error),
 }
@@ -197,7 +197,7 @@ impl HttpServer {
         &self.origin
     }
 
-    /// Answers until the process is asked to end, then lets requests that are under way finish.
+    /// Answers until the process is asked to end, then lets requests in progress finish.
     pub fn run(self) -> Result<(), ServeError> {
         let (listener, router) = self.assemble();
         runtime()?.block_on(accept(listener, router, shutdown_signal()))?;
@@ -246,7 +246,7 @@ impl HttpServer {
     }
 }
 
-/// A server at work. It stops when this value goes away.
+/// A running server. It stops when this value is dropped.
 #[derive(Debug)]
 pub struct RunningServer {
     address: SocketAddr,
@@ -266,7 +266,7 @@ impl RunningServer {
         &self.origin
     }
 
-    /// Stops it, and waits until what was under way is done.
+    /// Stops it, and waits until the requests in progress are done.
     pub fn stop(mut self) -> Result<(), ServeError> {
         self.end()
     }
@@ -306,13 +306,13 @@ async fn accept(
     loop {
         let place = Arc::clone(&places).acquire_owned();
         let accepted = tokio::select! {
-            // The semaphore is never closed, so a place always comes.
+            // The semaphore is never closed, so a permit always comes.
             accepted = async { (place.await, listener.accept().await) } => accepted,
             () = &mut end => break,
         };
         let (place, stream, peer) = match accepted {
             (Ok(place), Ok((stream, peer))) => (place, stream, peer),
-            // Out of descriptors, or a client that left at once: the next one may fare better.
+            // No file descriptors left, or a client that hung up at once: try the next one.
             (_, refused) => {
                 if let Err(error) = refused {
                     tracing::warn!(%error, "a connection could not be accepted");
@@ -321,7 +321,7 @@ async fn accept(
                 continue;
             }
         };
-        // Small answers should not wait for company.
+        // Small answers are sent at once instead of being collected (Nagle's algorithm).
         let _ = stream.set_nodelay(true);
         let router = router.clone();
         let service = hyper::service::service_fn(move |mut request: hyper::Request<Incoming>| {
@@ -338,7 +338,7 @@ async fn accept(
         });
     }
     drop(listener);
-    let _ = tokio::time::timeout(FAREWELL, graceful.shutdown()).await;
+    let _ = tokio::time::timeout(SHUTDOWN_LIMIT, graceful.shutdown()).await;
     Ok(())
 }
 
@@ -372,7 +372,7 @@ async fn readiness(checks: Vec<(&'static str, ReadyCheck)>) -> Response {
     }
 }
 
-/// What every answer says, unless its part said otherwise.
+/// The headers of every answer, unless its part has set them.
 async fn with_safe_headers(mut response: Response) -> Response {
     let headers = response.headers_mut();
     absent(headers, X_CONTENT_TYPE_OPTIONS, "nosniff");

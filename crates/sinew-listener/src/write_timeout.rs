@@ -1,7 +1,7 @@
 //! A connection that gives up on a client that does not read.
 //!
-//! Reading has its own time limits in the protocol; writing has none: a client that asks for
-//! megabytes and takes a byte an hour would hold them in memory for as long as it likes.
+//! Reading has time limits of its own; writing has none: a client that asks for megabytes and takes
+//! a byte an hour would keep them in memory for as long as it likes.
 
 use std::future::Future as _;
 use std::io;
@@ -26,7 +26,7 @@ impl<S> WriteTimeout<S> {
         Self { stream, limit, deadline: Box::pin(sleep(limit)), waiting: false }
     }
 
-    /// Passes progress on; counts the time without any.
+    /// Passes the result on; fails once there was no progress for the limit.
     fn judge<T>(
         &mut self,
         cx: &mut Context<'_>,

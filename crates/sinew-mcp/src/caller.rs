@@ -1,4 +1,4 @@
-//! Who is on the other end: taken from the connection, never from a call's arguments.
+//! Who calls: taken from the connection, never from a call's arguments.
 
 use rmcp::RoleServer;
 use rmcp::model::ProtocolVersion;
@@ -9,16 +9,16 @@ use sinew_settings::Actor;
 /// The longest client name that reaches a record.
 const MAX_NAME: usize = 80;
 
-/// How a conversation goes.
+/// The form of the protocol that a conversation uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ProtocolEra {
-    /// It began with `initialize`, and the server may ask back.
+    /// It began with `initialize`, and the server may send requests to the client.
     Session,
     /// Every request stands alone; a question is an answer to it.
     Stateless,
 }
 
-/// A client, as far as one request tells.
+/// A client, as one request describes it.
 #[derive(Debug, Clone)]
 pub(super) struct McpCaller {
     pub(super) name: String,
@@ -36,10 +36,10 @@ impl McpCaller {
         let name: String = clean.chars().take(MAX_NAME).collect();
         let capabilities = context.client_capabilities();
         let form = |elicitation: &rmcp::model::ElicitationCapability| {
-            // A client that names no form at all means the oldest one.
+            // A client that names no form of elicitation means the oldest one.
             elicitation.form.is_some() || elicitation.url.is_none()
         };
-        #[allow(deprecated, reason = "sampling is on its way out, and still works")]
+        #[allow(deprecated, reason = "sampling is deprecated, and clients still use it")]
         let samples = capabilities.as_ref().is_some_and(|client| client.sampling.is_some());
         Self {
             name: if name.is_empty() { "an MCP client".to_owned() } else { name },
@@ -56,7 +56,7 @@ impl McpCaller {
     }
 }
 
-/// How the conversation of a request goes.
+/// The form of the protocol that a request belongs to.
 pub(super) fn era(context: &RequestContext<RoleServer>) -> ProtocolEra {
     let newest = ProtocolVersion::V_2026_07_28;
     match context.protocol_version() {

@@ -1,7 +1,8 @@
-//! Change notices: what clients have listed or follow is no longer what it was.
+//! Change notices: what clients have listed or subscribed to has changed.
 //!
-//! Two ways lead here: the watcher saw a file change, or a call looked at the catalog first. Both call
-//! [`McpHost::note`], which compares with what was last told, so that each change is told once.
+//! A change is noticed by the watcher, or by a call that reads the catalog first. Both call
+//! `McpHost::notify_skill_changes`, which compares with what was last announced, so that each change
+//! is announced once.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,23 +25,23 @@ use super::resources;
 
 /// Notices of one session are gathered for this long: many files change together.
 const GATHER: Duration = Duration::from_secs(1);
-/// How often a quiet session is looked at for being over.
+/// How often a quiet session is checked for its end.
 const LOOK_FOR_CLOSED: Duration = Duration::from_secs(30);
-/// How often the configuration and what is followed are looked at.
+/// How often the configuration and the subscribed addresses are checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Something clients may want to know.
+/// A change that clients may want to know of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ChangeNotice {
     /// Skills came, went or changed: lists of resources and prompts are out of date.
     Skills,
     /// Tools came or went.
     Tools,
-    /// What lies at an address changed.
+    /// The content of an address changed.
     Updated(String),
 }
 
-/// What was last told.
+/// What was last announced.
 #[derive(Debug, Default)]
 pub(super) struct NoticeBaseline {
     version: u64,
@@ -73,7 +74,7 @@ impl NoticeBatch {
 }
 
 impl McpHost {
-    /// Tells clients what differs from what they were last told.
+    /// Tells clients what differs from what was last announced.
     pub(super) fn notify_skill_changes(&self, snapshot: &Snapshot) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.version != snapshot.version || seen.skills.is_none() {
@@ -111,7 +112,7 @@ impl McpHost {
             let Some(host) = host.upgrade() else { return ControlFlow::Break(()) };
             match event {
                 WatchEvent::Changed(change) => host.notify_skill_changes(&change.snapshot),
-                // What changed while watching began, or was lost, is seen now.
+                // Changes that happened before watching began, or whose events were lost, are seen now.
                 WatchEvent::Started { .. } | WatchEvent::Notice(_) => drop(host.view()),
             }
             ControlFlow::Continue(())
@@ -128,7 +129,7 @@ impl McpHost {
         });
     }
 
-    /// Looks at every address that a client follows.
+    /// Checks every address that a client follows.
     fn look_at_followed(self: &Arc<Self>, known: &mut HashMap<String, Option<String>>) {
         let followed = self.followed();
         known.retain(|uri, _| followed.contains(uri));
@@ -160,7 +161,7 @@ impl McpHost {
     }
 }
 
-/// Gathers notices until it is time to tell them; `None` when there will be no more.
+/// Collects notices until it is time to send them; `None` when there will be no more.
 async fn gather(notices: &mut Receiver<ChangeNotice>, not_before: Instant) -> Option<NoticeBatch> {
     let mut gathered = NoticeBatch::default();
     match notices.recv().await {
@@ -178,7 +179,7 @@ async fn gather(notices: &mut Receiver<ChangeNotice>, not_before: Instant) -> Op
     }
 }
 
-/// Tells a session of the older kind, until it ends.
+/// Sends notices to a session of the older kind, until it ends.
 pub(super) async fn notify_session(
     peer: Peer<RoleServer>,
     mut notices: Receiver<ChangeNotice>,
@@ -214,14 +215,14 @@ pub(super) async fn notify_session(
     }
 }
 
-/// Ends when a session does: one that went away without a word is noticed in time.
+/// Ends when the session does; one that closed silently is noticed after a while.
 async fn closed(peer: &Peer<RoleServer>) {
     while !peer.is_transport_closed() {
         tokio::time::sleep(LOOK_FOR_CLOSED).await;
     }
 }
 
-/// Tells a stream that asked for it, until it is closed.
+/// Sends notices to a stream that asked for them, until it is closed.
 pub(super) async fn notify_stream(
     context: &SubscriptionContext,
     mut notices: Receiver<ChangeNotice>,

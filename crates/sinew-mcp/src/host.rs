@@ -21,7 +21,7 @@ pub struct McpHost {
     pub(super) notices: broadcast::Sender<ChangeNotice>,
     pub(super) seen: Mutex<NoticeBaseline>,
     pub(super) seal: QuestionSeal,
-    /// What each conversation wants to hear about.
+    /// What each conversation has subscribed to.
     pub(super) subscribed: Mutex<Vec<Weak<UriSubscriptions>>>,
 }
 
@@ -62,9 +62,9 @@ impl McpHost {
             let _asking = host.live.begin_question();
             work(&host.view())
         };
-        blocking(work).await.ok_or_else(|| {
-            ErrorData::internal_error("the engine failed; standard error says more", None)
-        })
+        blocking(work)
+            .await
+            .ok_or_else(|| ErrorData::internal_error("the engine failed; see standard error", None))
     }
 }
 
@@ -73,7 +73,7 @@ pub(super) fn workshop_is_on(view: &LiveView) -> bool {
     view.engine.workshop().settings().0.is_on()
 }
 
-/// The engine's error in the words of the protocol, for what is no tool's answer.
+/// The engine's error as a protocol error, for requests that are not tool calls.
 pub(super) fn internal(error: &EngineError) -> ErrorData {
     ErrorData::internal_error(error.message.clone(), serde_json::to_value(error).ok())
 }

@@ -1,7 +1,7 @@
 //! MCP over HTTP, at `/mcp`, as a part of a server.
 //!
-//! The listener checks names, origins, sizes and times for all of its parts; the transport checks names
-//! and origins once more, and what the protocol says about headers.
+//! The listener checks host names, origins, sizes and times for all of its parts; the transport checks
+//! host names and origins once more, and the headers that the protocol prescribes.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ const LOCAL_ORIGINS: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "h
 pub struct McpAccess {
     /// The token that calls must carry; `None` on a loopback listener that needs none.
     pub token: Option<String>,
-    /// The address by which others know this server, where a proxy stands in front.
+    /// The public address of this server, where a proxy is in front of it.
     pub public_url: Option<Url>,
 }
 
@@ -47,7 +47,7 @@ pub fn router(host: &Arc<McpHost>, access: McpAccess) -> Router {
     router_of(move || McpServer::new(&host), access)
 }
 
-/// The route `/mcp` with conversations of another making around ours.
+/// The route `/mcp` for another handler that wraps ours.
 pub fn router_of<S: ServerHandler>(
     conversation: impl Fn() -> S + Send + Sync + 'static,
     access: McpAccess,
@@ -79,7 +79,7 @@ pub fn router_of<S: ServerHandler>(
     }
 }
 
-/// Whether a request carries the token. Digests are compared, so that time tells nothing of it.
+/// Whether a request carries the token. Digests are compared, so that timing reveals nothing.
 fn carries(request: &Request, expected: &[u8; 32]) -> bool {
     let given = request.headers().get(header::AUTHORIZATION).map(HeaderValue::as_bytes);
     let given: [u8; 32] = Sha256::digest(given.unwrap_or_default()).into();

@@ -4,7 +4,7 @@
 //! question instead, and comes again with the answer and a sealed note of what was asked: a note that
 //! this server did not make, or that belongs to another call, opens nothing.
 
-#![allow(deprecated, reason = "sampling is on its way out, and still works")]
+#![allow(deprecated, reason = "sampling is deprecated, and clients still use it")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,14 +27,14 @@ use super::tool_answer::{McpToolAnswer, one_line};
 
 /// How long a session waits for its person; then the question stays open and can be answered elsewhere.
 const PERSON_WAITS: Duration = Duration::from_secs(10 * 60);
-/// How long a sealed note opens: as long as an approval waits.
+/// How long a sealed note is valid: as long as an approval waits.
 const NOTE_LASTS: Duration = Duration::from_secs(24 * 60 * 60);
 /// Tokens of a review: one proposal.
 const REVIEW_TOKENS: u32 = 2_000;
 /// The longest comment of a person.
 const MAX_COMMENT: u32 = 300;
 
-/// What a tool comes to.
+/// The result of a tool.
 #[derive(Debug)]
 pub(super) enum McpToolResponse {
     /// An answer.
@@ -70,9 +70,9 @@ pub(super) enum ClientQuestion {
 pub(super) enum ClientReply {
     /// The person said yes.
     Yes {
-        /// What they had to say about it.
+        /// Their comment.
         comment: Option<String>,
-        /// Whether they want not to be asked again about exactly this content.
+        /// Whether they do not want to be asked again about exactly this content.
         remember: bool,
     },
     /// The person said no.
@@ -106,7 +106,7 @@ impl ClientQuestion {
             Self::Approval(approval) => {
                 let form = form(&approval)?;
                 let asked = peer.create_elicitation_with_timeout(form, Some(PERSON_WAITS)).await;
-                // A client that cannot ask after all leaves the question open.
+                // A client that turns out unable to ask leaves the question open.
                 Ok(asked.map_or(ClientReply::Nothing, |said| person_said(&said)))
             }
             Self::Review { system, prompt, within } => {
@@ -141,7 +141,7 @@ impl ClientQuestion {
     }
 }
 
-/// Notes that only this process can write.
+/// Seals notes with a key that only this process has.
 pub(super) struct QuestionSeal(RequestStateCodec);
 
 impl std::fmt::Debug for QuestionSeal {
@@ -211,7 +211,7 @@ pub(super) fn find_reply(
     }
 }
 
-/// Accepting a form is no yes: what stands in it counts.
+/// Accepting a form is not approval: the values in it count.
 fn person_said(said: &ElicitResult) -> ClientReply {
     let field = |name: &str| said.content.as_ref()?.get(name)?.as_str().map(str::to_owned);
     let comment = field("comment").filter(|comment| !comment.trim().is_empty());

@@ -19,7 +19,7 @@ use super::host::internal;
 use super::skills::{cursor_of, cursor_offset};
 use super::tool_answer::{clean, visible_text};
 
-/// How long a client may trust an answer that it cannot hear about otherwise.
+/// How long a client may cache an answer before it asks again.
 pub(super) const CACHE_MS: u64 = 30_000;
 /// Resources on a page.
 const PAGE: usize = 200;

@@ -100,7 +100,7 @@ fn get(look: &LiveView, uri: &str) -> Result<Value, ErrorData> {
 
 /// The direct children of a folder.
 fn folder(look: &LiveView, uri: &str, cursor: Option<&str>) -> Result<Value, ErrorData> {
-    let refuse = || unserved("this is no folder of a served skill", uri);
+    let refuse = || unserved("this is not a folder of a served skill", uri);
     let (entry, below) =
         look.engine.skills().served_at(&look.snapshot.catalog, uri).ok_or_else(refuse)?;
     let skill = look.engine.skills().serve(entry, look.digests()).map_err(|_| refuse())?;

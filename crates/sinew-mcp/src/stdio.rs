@@ -26,7 +26,7 @@ pub fn serve_stdio(host: &Arc<McpHost>) -> Result<(), EngineError> {
     // The client is gone, so blocking work that still runs has no one to answer.
     runtime.shutdown_background();
     served.map_err(|error| {
-        EngineError::new(ErrorCode::McpFailed, format!("the conversation broke off: {error}")).hint(
+        EngineError::new(ErrorCode::McpFailed, format!("the connection broke: {error}")).hint(
             "an MCP client begins with `initialize` or with a request that carries its metadata",
         )
     })

@@ -69,7 +69,7 @@ impl McpToolRefusal {
     }
 }
 
-/// Text from a skill or a stranger, on one line and without anything that is not to be seen.
+/// Text from outside, on one line and with control characters escaped.
 pub(super) fn one_line(text: &str) -> String {
     Untrusted::new(text).for_terminal()
 }

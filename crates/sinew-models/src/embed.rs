@@ -1,4 +1,4 @@
-//! Whatever turns text into vectors: our encoder, or a model behind an address.
+//! What turns text into vectors: our encoder, or a remote model.
 //!
 //! The transport is not here: the engine gives a [`EmbedTransport`], this module knows what to send and
 //! how to read the answer.
@@ -25,7 +25,7 @@ pub trait Embedder: Send + Sync + std::fmt::Debug {
     /// The length of the vectors.
     fn dims(&self) -> usize;
 
-    /// Whether it runs in this process: then it answers in a time that can be foreseen.
+    /// Whether it runs in this process, so that its time is predictable.
     fn is_local(&self) -> bool {
         true
     }
@@ -40,10 +40,10 @@ pub enum EmbedError {
     /// No answer in time.
     #[error("no answer within {} ms", .0.as_millis())]
     Timeout(Duration),
-    /// The other side cannot be reached.
+    /// The server cannot be reached.
     #[error("cannot be reached: {0}")]
     Unreachable(String),
-    /// The other side refused.
+    /// The server refused.
     #[error("status {status}: {message}")]
     Refused {
         /// The HTTP status.
@@ -166,7 +166,7 @@ const BATCH: usize = 64;
 /// Message vectors that are kept: a chat repeats its last few.
 const KEPT: usize = 64;
 
-/// A model behind an address.
+/// A remote model.
 #[derive(Debug)]
 pub struct RemoteEmbedder {
     model: String,
@@ -205,7 +205,7 @@ impl RemoteEmbedder {
     }
 
     fn cached_vectors(&self) -> std::sync::MutexGuard<'_, Vec<(String, Vec<f32>)>> {
-        // A panic while the lock was held leaves whole entries: the list is still good.
+        // A panic while the lock was held leaves no partial entry: the list is still valid.
         self.kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

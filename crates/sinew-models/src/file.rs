@@ -216,7 +216,7 @@ impl WeightSource for ModelFile {
         for ((out, pairs), &share) in groups.zip(shares) {
             let scale = f32::from(share) / 255.0 * scale;
             for (two, &pair) in out.chunks_exact_mut(2).zip(pairs) {
-                // The sign is the highest of four bits: shifted to the top, it fills the way back.
+                // The sign is the highest of four bits: shifted up and back, it fills the byte.
                 two[0] = f32::from((pair << 4) as i8 >> 4) * scale;
                 two[1] = f32::from(pair as i8 >> 4) * scale;
             }

@@ -14,7 +14,7 @@ use crate::file::ModelLoadError;
 use crate::math::quantise;
 use crate::weights::{LookupMatrix, WeightMatrix, WeightSource};
 
-/// The headers of models with thousands of tensors have a megabyte; a longer one is no header.
+/// The headers of models with thousands of tensors have a megabyte; a longer one is not accepted.
 const MAX_HEADER: usize = 32 << 20;
 
 /// A file of BERT's weights. Floats are rounded to bytes when they are asked for.
@@ -193,7 +193,9 @@ fn finite(name: &str, numbers: Vec<f32>) -> Result<Vec<f32>, ModelLoadError> {
     if numbers.iter().all(|number| number.is_finite()) {
         return Ok(numbers);
     }
-    Err(ModelLoadError::Damaged(format!("model.safetensors: {name} holds what is no number")))
+    Err(ModelLoadError::Damaged(format!(
+        "model.safetensors: {name} has a value that is not a number"
+    )))
 }
 
 fn shape_of(name: &str, found: &[usize], expected: &[usize]) -> ModelLoadError {

@@ -1,4 +1,4 @@
-//! A machine of one's own: home, workspace, programs, variables and configuration, all in a
+//! A hermetic machine: home, workspace, programs, variables and configuration, all in a
 //! temporary folder. Nothing of the real machine shows through.
 
 use std::collections::BTreeMap;
@@ -199,14 +199,14 @@ impl TestMachine {
         self
     }
 
-    /// Puts the guard at the door.
+    /// Has the guard scan every skill.
     #[must_use]
     pub fn with_scanner(mut self) -> Self {
         self.scan = Some(ScanGate::with_empty_cache());
         self
     }
 
-    /// Lets a long time pass, so that everything on the machine has been as it is for a while.
+    /// Lets a long time pass, so that every file on the machine is old.
     #[must_use]
     pub fn after_long_time(mut self) -> Self {
         self.clock = FixedClock(u64::MAX / 2);

@@ -9,20 +9,20 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How the server takes a request.
+/// How the server answers a request.
 #[derive(Debug, Clone)]
 pub enum ModelManner {
     /// It answers with this text.
     Says(String),
     /// It refuses with this status, and asks to be tried again later.
     Refuses(u16),
-    /// It takes the request and says nothing.
+    /// It reads the request and never answers.
     Hangs,
     /// It ends in the middle of its answer.
     CutShort,
     /// It answers with something that is not its protocol.
     Rubbish,
-    /// It sends the caller elsewhere.
+    /// It redirects the caller.
     Redirects(String),
 }
 
@@ -52,7 +52,7 @@ pub struct ModelServer {
 }
 
 impl ModelServer {
-    /// A server that takes its requests in these manners, one after the other; the last one stays.
+    /// A server that answers in these ways, one after the other; the last one stays.
     pub fn new(manners: impl IntoIterator<Item = ModelManner>) -> Self {
         let manners: Vec<ModelManner> = manners.into_iter().collect();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");

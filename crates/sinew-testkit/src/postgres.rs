@@ -9,14 +9,14 @@ use tokio_postgres::NoTls;
 
 use crate::shared_data::report_skip;
 
-/// A schema that one test has to itself; it goes away with this value.
+/// A schema that one test has to itself; it is dropped with this value.
 #[derive(Debug)]
 pub struct PostgresSchema {
     server: String,
     schema: String,
 }
 
-/// A schema of one's own, or a loud `SKIPPED` on stderr.
+/// A schema for the calling test, or a loud `SKIPPED` on stderr.
 pub fn postgres() -> Option<PostgresSchema> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let Some(server) = std::env::var("SINEW_TEST_POSTGRES").ok().filter(|url| !url.is_empty())
@@ -60,7 +60,7 @@ impl PostgresSchema {
         run(&self.server, &again);
     }
 
-    /// Runs SQL behind the back of what is tested.
+    /// Runs SQL that the code under test does not know of.
     pub fn execute(&self, sql: &str) {
         run(&self.url(), sql);
     }

@@ -58,7 +58,7 @@ pub enum BodyDelivery {
     Whole,
     /// Only half of what was announced.
     Half,
-    /// One byte now and then, for ever.
+    /// One byte now and then, without end.
     Drip,
     /// Nothing at all after the headers.
     Silence,

@@ -365,7 +365,7 @@ echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"},{"name":"b"}]}}'"#
     let machine = TestMachine::new().script("sinew", "exit 0");
     sinew(&machine, &["connect", "cursor", "--mcp", "--scope", "project"]);
     let doctor = sinew(&machine, &["doctor"]);
-    assert!(doctor.contains("`sinew mcp` does not tell its tools"), "{doctor}");
+    assert!(doctor.contains("`sinew mcp` does not list its tools"), "{doctor}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{ConfigEditError, ConfigFormat, shape};
 
-/// Some editors begin a file with it; it is no part of the text.
+/// The byte order mark that some editors put first; it is not part of the text.
 const MARK: char = '\u{feff}';
 
 pub(crate) struct JsonConfig {
@@ -21,7 +21,7 @@ impl JsonConfig {
         let options = ParseOptions {
             allow_comments: true,
             allow_trailing_commas: true,
-            // No reader accepts a missing comma; a file that lacks one is damaged.
+            // No reader accepts a missing comma; a file without one is damaged.
             allow_missing_commas: false,
             allow_loose_object_property_names: json5,
             allow_single_quoted_strings: json5,

@@ -1,7 +1,7 @@
 //! Configuration files of other programs, changed in one place and left alone everywhere else.
 //!
-//! A [`ConfigDocument`] keeps every byte that is not ours: comments, order, line ends. It knows two kinds of
-//! places: an entry of a map, and an item of a list.
+//! A [`ConfigDocument`] keeps every byte that is not ours: comments, order, line ends. It can change two
+//! kinds of places: an entry of a map, and an item of a list.
 
 mod json;
 mod toml;
@@ -25,9 +25,9 @@ pub(crate) enum ConfigFormat {
 /// Why a file cannot be changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConfigEditError {
-    /// It cannot be understood.
+    /// It cannot be parsed.
     Syntax { line: usize, column: usize, what: String },
-    /// Something else stands where a map or a list is expected.
+    /// A map or a list is expected, and the file has another value there.
     Shape { at: String },
 }
 
@@ -37,7 +37,7 @@ impl fmt::Display for ConfigEditError {
             Self::Syntax { line, column, what } => {
                 write!(f, "line {line}, column {column}: {what}")
             }
-            Self::Shape { at } => write!(f, "`{at}` holds something else than is expected there"),
+            Self::Shape { at } => write!(f, "`{at}` is not the map or list that is expected there"),
         }
     }
 }
@@ -60,7 +60,7 @@ impl ConfigDocument {
         })
     }
 
-    /// What stands at a place.
+    /// The value at a place.
     pub(crate) fn get(&self, at: &[&str]) -> Option<Value> {
         match self {
             Self::Json(json) => json.get(at),
@@ -69,7 +69,7 @@ impl ConfigDocument {
         }
     }
 
-    /// Whether anything stands at a place.
+    /// Whether there is a value at a place.
     pub(crate) fn has(&self, at: &[&str]) -> bool {
         match self {
             Self::Yaml(yaml) => yaml.has(at),
@@ -87,7 +87,7 @@ impl ConfigDocument {
         }
     }
 
-    /// What [`ConfigDocument::get`] gives once `value` was put there.
+    /// What [`ConfigDocument::get`] returns once `value` was put there.
     pub(crate) fn value_after_put(&self, at: &[&str], value: &Value) -> Value {
         match self {
             Self::Yaml(_) => yaml::YamlConfig::value_after_put(at, value),
@@ -113,7 +113,7 @@ impl ConfigDocument {
         }
     }
 
-    /// Adds an item to a list, and makes what is around it. Only JSON has lists of ours.
+    /// Adds an item to a list, and creates what is around it. Only in JSON do we write into lists.
     pub(crate) fn push(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         match self {
             Self::Json(json) => json.push(at, value),

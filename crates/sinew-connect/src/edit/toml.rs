@@ -93,7 +93,7 @@ fn toml_value(value: &Value) -> toml_edit::Value {
         Value::String(text) => text.as_str().into(),
         Value::Array(items) => items.iter().map(toml_value).collect::<Array>().into(),
         Value::Object(fields) => inline_table(fields).into(),
-        // TOML has no word for nothing.
+        // TOML has no null.
         Value::Null => "".into(),
     }
 }

@@ -1,8 +1,7 @@
 //! YAML: one block of ours between two marks, every other line as it was.
 //!
-//! There is no editor for YAML that keeps what it does not understand, so that this one understands
-//! little: a map at the top level, written as a block, into which a block is put. Anything else is left
-//! alone and said so.
+//! No YAML editor keeps what it does not understand, so this one handles one case only: a map at the
+//! top level, written as a block, into which a block is put. Anything else is left alone and reported.
 
 use granit_parser::{Event, Parser};
 use serde_json::Value;

@@ -16,9 +16,9 @@ use crate::agents::ConnectableAgent;
 
 use crate::{ConnectError, Connector};
 
-/// How deep commands lie below their folder.
+/// How deep commands may be below their folder.
 const MAX_DEPTH: usize = 4;
-/// A larger file is no command.
+/// A larger file is not taken for a command.
 const MAX_COMMAND: u64 = 256_000;
 
 impl Connector<'_> {
@@ -108,7 +108,7 @@ fn link(source: &Path, target: &Path) -> io::Result<()> {
     std::os::windows::fs::symlink_dir(source, target)
 }
 
-/// A name that can be a folder's.
+/// A name that is valid for a folder.
 fn plain(name: &str) -> String {
     let folded: String = name
         .chars()
@@ -137,7 +137,7 @@ fn commands(root: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// A command's file as a skill: what it says stays, and it gets the name of its file.
+/// A command's file as a skill: its text stays, and its name is that of the file.
 fn as_skill(root: &Path, file: &Path) -> Option<(String, String)> {
     if fs::metadata(file).ok()?.len() > MAX_COMMAND {
         return None;
@@ -155,7 +155,7 @@ fn as_skill(root: &Path, file: &Path) -> Option<(String, String)> {
     let described = described.filter(|text| !text.trim().is_empty());
     let first = sinew_skill::first_text_line(fenced.body).map(ToString::to_string);
     let description = described.or(first).unwrap_or_else(|| format!("The command {name}"));
-    // JSON strings are YAML strings, and quote whatever a line may hold.
+    // A JSON string is a valid YAML string, and quotes any line.
     let quoted = serde_json::Value::String(description);
     Some((
         name.clone(),

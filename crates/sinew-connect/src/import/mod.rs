@@ -1,8 +1,8 @@
-//! Skills of other agents: found, compared with what is here, and taken in.
+//! Skills of other agents: found, compared with what is here, and imported.
 //!
-//! Every folder is looked at by the catalog itself, so that an imported skill is parsed, gated and
-//! scanned like any other. What must never happen here: a skill that is executed, one that is copied
-//! although the guard holds it back, a file of the other agent that is changed.
+//! The catalog itself reads every folder, so an imported skill is parsed, gated and scanned like any
+//! other. What must never happen here: a skill that is executed, one that is copied although the guard
+//! holds it back, a file of the other agent that is changed.
 
 mod copy;
 
@@ -23,7 +23,7 @@ use crate::edit::ConfigFormat;
 
 use crate::{ConnectError, Connector};
 
-/// How skills are taken in.
+/// How skills are imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SkillImportMode {
     /// Their folders are read where they are.
@@ -50,7 +50,7 @@ pub struct ImportRequest {
 /// What an import found and did.
 #[derive(Debug, Default, Serialize)]
 pub struct ImportReport {
-    /// Folders, in the order in which they count.
+    /// Folders, those with precedence first.
     pub roots: Vec<ImportRoot>,
     /// Skills, each once.
     pub skills: Vec<ImportedSkill>,
@@ -94,7 +94,7 @@ pub enum ImportStatus {
         /// Where.
         at: PathBuf,
     },
-    /// Another skill of the same name counts.
+    /// Another skill of the same name has precedence.
     ShadowedBy {
         /// Which.
         at: PathBuf,
@@ -114,7 +114,7 @@ pub enum ImportStatus {
 }
 
 impl Connector<'_> {
-    /// Finds the skills of other agents and takes them in.
+    /// Finds the skills of other agents and imports them.
     pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, ConnectError> {
         let agents = chosen(&request.agents)?;
         let snapshot = self.host.snapshot();
@@ -202,7 +202,7 @@ impl Connector<'_> {
         let real =
             fs::canonicalize(folder).map_err(|error| ConnectError::file("read", folder, error))?;
         if !real.is_dir() {
-            let message = format!("{} is no folder", folder.display());
+            let message = format!("{} is not a folder", folder.display());
             return Err(ConnectError::new(ErrorCode::NotAFolder, message)
                 .hint("an archive is copied: leave --link out"));
         }
@@ -238,7 +238,7 @@ fn is_read(catalog: &Catalog, real: &Path) -> bool {
     known.any(|known| known == real)
 }
 
-/// What is here already, by what its skill file says and by name.
+/// The skills that are here already, by the content of their skill file and by name.
 struct OwnSkillIndex {
     contents: BTreeMap<String, PathBuf>,
     names: BTreeMap<String, PathBuf>,

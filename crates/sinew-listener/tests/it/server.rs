@@ -1,4 +1,4 @@
-//! A listener without any of sinew's parts: names, readiness, and an end that waits.
+//! A listener without any of sinew's parts: host names, readiness, and a graceful stop.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -25,7 +25,7 @@ fn a_server_that_other_machines_reach_needs_a_token() {
 }
 
 #[test]
-fn behind_a_proxy_it_goes_by_its_public_name() {
+fn behind_a_proxy_it_answers_for_its_public_name() {
     let mut options = ServerOptions::loopback(0);
     options.public_url = Some(Url::parse("https://skills.example.org").expect("an address"));
     let server = HttpServer::bind(options).expect("a port");
@@ -41,7 +41,7 @@ fn behind_a_proxy_it_goes_by_its_public_name() {
 }
 
 #[test]
-fn an_end_waits_for_what_is_under_way() {
+fn a_stop_waits_for_requests_in_progress() {
     let slow = axum::Router::new().route(
         "/slow",
         axum::routing::get(|| async {

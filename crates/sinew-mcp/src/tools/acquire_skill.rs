@@ -130,16 +130,16 @@ enum AcquireSkillAction {
     Status,
 }
 
-/// An agent's program: it hears what happens and decides nothing.
+/// An agent's program: it collects what happens and decides nothing.
 #[derive(Default)]
 pub(super) struct AcquisitionListener {
     pub(super) agent: String,
-    heard: Vec<Value>,
+    events: Vec<Value>,
 }
 
 impl AcquireHost for AcquisitionListener {
     fn on_progress(&mut self, told: &AcquireProgress<'_>) {
-        self.heard.extend(serde_json::to_value(told));
+        self.events.extend(serde_json::to_value(told));
     }
 
     fn respondent(&self) -> (Actor, ConsentChannel) {
@@ -151,7 +151,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     act(call).map_err(|refusal| without_rules(call, refusal))
 }
 
-/// Why a candidate is held back is for people; an agent hears that it is.
+/// An agent learns that a candidate is held back; which rules did it is for people.
 fn without_rules(call: &McpToolCall<'_>, refusal: McpToolRefusal) -> McpToolRefusal {
     match refusal {
         McpToolRefusal::Engine(mut error) => {
@@ -233,7 +233,7 @@ fn chosen(input: &AcquireSkillInput) -> Result<Option<ChosenSkill>, McpToolRefus
     };
     match SkillReference::parse(text, ShorthandMeaning::GitHub) {
         Ok(SkillReference::Local(_)) => Err(McpToolRefusal::Invalid(
-            "ref names a folder here; `sinew install` takes it".to_owned(),
+            "ref names a folder on this machine; `sinew install` installs it".to_owned(),
         )),
         Ok(_) => Ok(Some(ChosenSkill { reference: text.clone(), version: input.version.clone() })),
         Err(error) => Err(McpToolRefusal::Invalid(format!("ref: {error}"))),
@@ -241,14 +241,14 @@ fn chosen(input: &AcquireSkillInput) -> Result<Option<ChosenSkill>, McpToolRefus
 }
 
 pub(super) fn listener(call: &McpToolCall<'_>) -> AcquisitionListener {
-    AcquisitionListener { agent: call.caller.name.clone(), heard: Vec::new() }
+    AcquisitionListener { agent: call.caller.name.clone(), events: Vec::new() }
 }
 
 fn not_of_a_run(id: &str) -> EngineError {
     EngineError::new(ErrorCode::OtherSubject, format!("the approval {id} belongs to no run"))
 }
 
-/// Takes a run up where it stands.
+/// Continues a run from its present state.
 fn go_on(call: &McpToolCall<'_>, run: &str) -> Result<McpToolResponse, McpToolRefusal> {
     let engine = &call.look.engine;
     let market = engine.hub().market(&HubOverrides::default())?;
@@ -307,7 +307,7 @@ pub(super) fn run_response(
     };
     let mut data = json!({
         "status": status, "run": run, "state": standing.run.state.name(),
-        "waits": standing.waits, "events": host.heard,
+        "waits": standing.waits, "events": host.events,
     });
     hide_rules(call, &mut data["events"]);
     hide_rules(call, &mut data["waits"]);

@@ -153,7 +153,7 @@ fn of_proposal(record: &Value) -> DecisionExplanation {
         steps.push(step(
             "scan",
             ExplanationMark::Note,
-            format!("{findings} rules have something to say"),
+            format!("findings of the scan: {findings}"),
         ));
     }
     if status == "quarantined" {

@@ -1,4 +1,4 @@
-//! The tools: one file each, and the table they stand in.
+//! The tools: one file each, and the table that lists them.
 
 mod acquire_skill;
 mod approve;
@@ -22,7 +22,7 @@ use super::questions::{ClientReply, McpToolResponse, QuestionSubject};
 use super::schema;
 use super::tool_answer::{McpToolAnswer, McpToolRefusal};
 
-/// What a tool does to the world, as clients are told.
+/// What a tool may change, as clients are told.
 #[derive(Debug, Clone, Copy)]
 struct ToolHints {
     read_only: bool,
@@ -31,7 +31,7 @@ struct ToolHints {
     open_world: bool,
 }
 
-/// A look at what is there, which changes nothing.
+/// A tool that reads and changes nothing.
 const LOOK: ToolHints =
     ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
 
@@ -47,7 +47,7 @@ pub(super) struct ToolSpec {
     /// Whether it is offered now.
     offered: fn(&LiveView) -> bool,
     call: fn(&McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal>,
-    /// Carries on with the answer to its question.
+    /// Continues with the answer to its question.
     resume: Option<ToolResumeFn>,
 }
 
@@ -92,7 +92,7 @@ pub(super) fn find(look: &LiveView, name: &str) -> Option<&'static ToolSpec> {
     TOOLS.iter().find(|spec| spec.name == name && (spec.offered)(look))
 }
 
-/// Calls a tool, or carries on with a call whose question was answered.
+/// Calls a tool, or continues a call whose question was answered.
 pub(super) fn call(
     spec: &ToolSpec,
     look: &LiveView,

@@ -1,5 +1,5 @@
-//! `scan_skill`: the guard's verdict. What it found is for people: the text under test may come from
-//! the one who asks.
+//! `scan_skill`: the guard's verdict. The findings are for people: the caller may have written the text
+//! under test, and would learn from them how to pass.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! `skill_workshop`: the documented tool under its own name, with its own actions and words.
 //!
-//! Applying a proposal may need a person: then the question goes where one can answer it. And a review
-//! that waits for a client's model is done before the state of the workshop is told.
+//! Applying a proposal may need a person: then they are asked through the client, or later. A review
+//! that waits for a client's model is done before the state of the workshop is shown.
 
 use std::time::Duration;
 
@@ -50,7 +50,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     }
 }
 
-/// A review that this client's model can do now. It comes before looking, never before acting.
+/// A review that this client's model can do now. It comes before reading actions, never before writes.
 fn waiting_review(call: &McpToolCall<'_>) -> Result<Option<ClientQuestion>, EngineError> {
     let (settings, _) = call.look.engine.workshop().settings();
     let looks = matches!(call.arguments["action"].as_str(), None | Some("status" | "list_pending"));

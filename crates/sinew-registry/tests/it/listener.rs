@@ -1,4 +1,4 @@
-//! What holds for every part: names, origins, caps, and an end that waits.
+//! What applies to every part: host names, origins, caps, and a graceful stop.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -42,7 +42,7 @@ fn other_names_and_other_sites_are_refused() {
         (&own, &format!("https://{own}"), "GET", "", 403),
         (&own, "http://127.0.0.1", "GET", "", 403),
         (&own, "http://evil.example", "POST", "application/json", 403),
-        // A form that a page may send without asking is no way in.
+        // A form that a page may send without a preflight request is refused.
         (&own, "", "POST", "text/plain", 415),
         (&own, "", "POST", "application/x-www-form-urlencoded", 415),
         (&own, "", "POST", "application/json", 200),
@@ -72,7 +72,7 @@ fn other_names_and_other_sites_are_refused() {
         let request = format!("GET /healthz HTTP/1.1\r\n{head}connection: close\r\n\r\n");
         assert!(matches!(raw(address, &request), 400 | 421), "{request}");
     }
-    // No page is told that it may read: there is no such header without public reading.
+    // No header lets other pages read, because reading is not public.
     assert_eq!(team.get("/api/v1/whoami", &token).header("access-control-allow-origin"), None);
 }
 
