@@ -1,7 +1,7 @@
 //! Bytes by their digest: in a folder, or in a bucket that speaks S3.
 //!
 //! A blob is written once and never changed; what is read is hashed again, so that bytes which were
-//! altered where they lie are never served.
+//! altered in storage are never served.
 
 use std::fmt;
 use std::fs;
@@ -21,16 +21,16 @@ use tokio::runtime::Runtime;
 use super::bucket::BucketConnector;
 use super::settings::{BlobLocation, BucketSettings};
 
-/// Why bytes could not be kept or found.
+/// Why bytes could not be stored or found.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
     /// There is no such blob.
     #[error("there is no blob {0}")]
     Missing(String),
-    /// What lies there is something else.
+    /// The stored bytes do not have this digest.
     #[error("the blob {0} does not have its digest")]
     Altered(String),
-    /// The place cannot be used.
+    /// The folder or bucket cannot be used.
     #[error("the blob store failed: {0}")]
     Failed(String),
 }
@@ -41,7 +41,7 @@ impl From<io::Error> for BlobError {
     }
 }
 
-/// Where blobs lie. Calls block.
+/// Where blobs are stored. Calls block.
 #[derive(Clone)]
 pub(crate) enum BlobStore {
     Folder(PathBuf),
@@ -95,7 +95,7 @@ impl fmt::Debug for BlobStore {
     }
 }
 
-/// A blob that lies there.
+/// A stored blob.
 #[derive(Debug)]
 pub(crate) struct StoredBlob {
     pub(crate) sha256: String,
@@ -117,7 +117,7 @@ impl BlobStore {
         }
     }
 
-    /// Keeps bytes under their digest, which is the answer. Bytes that are there are left alone.
+    /// Stores bytes under their digest, and returns it. Bytes that are stored already are left alone.
     pub(crate) fn put(&self, bytes: &[u8]) -> Result<String, BlobError> {
         let sha256 = content_hash(bytes);
         match self {
@@ -140,7 +140,7 @@ impl BlobStore {
         Ok(sha256)
     }
 
-    /// The bytes of a digest, once they have proved to be them.
+    /// The bytes of a digest, after checking that they have it.
     pub(crate) fn get(&self, sha256: &str) -> Result<Vec<u8>, BlobError> {
         let missing = || BlobError::Missing(sha256.to_owned());
         if sinew_guard::digest::from_hex(sha256).is_none() {
@@ -187,7 +187,7 @@ impl BlobStore {
         }
     }
 
-    /// Forgets a blob that nothing refers to.
+    /// Deletes a blob that nothing refers to.
     pub(crate) fn remove(&self, sha256: &str) -> Result<(), BlobError> {
         match self {
             Self::Folder(folder) => Ok(fs::remove_file(folder.join(place(sha256)))?),
@@ -229,8 +229,8 @@ fn open_bucket(bucket: &BucketSettings) -> object_store::Result<AmazonS3> {
         .with_region(&bucket.region)
         .with_virtual_hosted_style_request(!bucket.path_style);
     if let Some(endpoint) = &bucket.endpoint {
-        // What runs on loopback or in a cluster often has no certificate; the person who wrote the
-        // address chose.
+        // A service on loopback or in a cluster often has no certificate; the operator chose by
+        // writing `http://`.
         builder = builder.with_endpoint(endpoint).with_allow_http(endpoint.starts_with("http://"));
     }
     match &bucket.credentials {

@@ -9,7 +9,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 
-/// How long a bucket may take for one request: the largest bundle over a slow line.
+/// How long a bucket may take for one request: enough for the largest bundle over a slow line.
 const DEADLINE: Duration = Duration::from_secs(120);
 /// The largest answer: an archive, or a page of a listing.
 const MAX_ANSWER: u64 = 128 << 20;
@@ -35,7 +35,7 @@ struct BucketClient(ureq::Agent);
 
 #[async_trait]
 impl HttpService for BucketClient {
-    /// Blocks: blobs are only ever asked for from threads that may.
+    /// Blocks: blobs are only ever requested from threads that may.
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         use http_body_util::BodyExt as _;
         let (head, body) = request.into_parts();

@@ -1,4 +1,4 @@
-//! The files of a version: whether they make a skill that every client can unpack, and what they say.
+//! The files of a version: whether they form a skill that every client can unpack, and what they say.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ const MAX_PATH: usize = 500;
 const MAX_SUMMARY: usize = 1_024;
 /// Topics and tags of one skill.
 pub(super) const MAX_WORDS: usize = 20;
-/// Findings that are kept and told; the gravest come first.
+/// Findings that are stored and shown; the most severe come first.
 const MAX_FINDINGS: usize = 50;
 
 /// What may be the skill's own file, in the order in which it is looked for.
@@ -34,7 +34,7 @@ pub(crate) struct RegistryBundleFile {
     pub(crate) content_type: String,
 }
 
-/// What the skill's own file says of it.
+/// What the skill file says about the skill.
 #[derive(Debug, Default)]
 pub(super) struct BundleFacts {
     pub(super) summary: Option<String>,
@@ -172,7 +172,7 @@ pub(super) fn check_files(files: &[RegistryBundleFile]) -> Result<(), RegistryRe
             )));
         }
     }
-    // Only the names matter here: whether any two are one file on some machine.
+    // Only the names matter here: whether any two would be the same file on some system.
     let named = files.iter().map(|file| TreeFile::new(&*file.path, Vec::new())).collect();
     SkillTree::new(named).map_err(|error| RegistryRefusal::bad(error.to_string()))?;
     if !SKILL_FILES.iter().any(|name| files.iter().any(|file| file.path == *name)) {
@@ -199,7 +199,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), RegistryRefusal> {
     }
 }
 
-/// One line of text without anything that is not seen.
+/// One line of text without invisible characters.
 pub(super) fn plain(text: &str, most: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.chars().filter(|c| !c.is_control()).take(most).collect()

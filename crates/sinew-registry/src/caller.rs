@@ -1,7 +1,7 @@
 //! Who calls: the token behind a request, what it allows, and how often.
 //!
-//! **Must never happen here:** a route that is reached without this, but for the documents that
-//! say where the registry is, and logins, which count for themselves.
+//! **Must never happen here:** a route that is reached without this check, except for the documents
+//! that say where the registry is, and logins, which count their own requests.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -30,12 +30,12 @@ pub(crate) struct RegistryCaller {
     pub(crate) address: IpAddr,
     /// The registry's base as the caller knows it.
     pub(crate) base: Arc<str>,
-    /// Whether the answer rests on what another registry said long ago.
+    /// Whether the answer rests on an old answer of another registry.
     stale: Arc<AtomicBool>,
 }
 
 impl RegistryCaller {
-    /// The answer rests on what another registry said long ago.
+    /// Notes that the answer rests on an old answer of another registry.
     pub(crate) fn note_stale(&self) {
         self.stale.store(true, Ordering::Relaxed);
     }
@@ -176,7 +176,7 @@ async fn enter(
 
 fn sent_token(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?;
-    // Something was sent; what cannot be read is a wrong token, not none.
+    // A header was sent; one that cannot be read counts as a wrong token, not as none.
     Some(value.to_str().ok().and_then(token::bearer_token).unwrap_or(""))
 }
 

@@ -172,7 +172,7 @@ pub(crate) fn list_item(skill: &SkillDoc, counts: FetchCounts) -> Value {
         "updatedAt": skill.updated_at,
         "metadata": metadata(skill),
     });
-    // The client takes an absent version, and not a null.
+    // The client accepts an absent version, but not a null.
     if let (Some(line), Some(fields)) = (skill.latest(), item.as_object_mut()) {
         fields.insert("latestVersion".to_owned(), latest_version(line));
     }
@@ -192,7 +192,7 @@ fn latest_version(line: &VersionSummary) -> Value {
     })
 }
 
-/// The one licence that the upstream client knows; it gives up at any other word.
+/// The one licence that the upstream client knows; it fails on any other.
 fn platform_license(spdx: Option<&str>) -> Option<&'static str> {
     const PLATFORM: &str = "MIT-0";
     spdx.filter(|spdx| *spdx == PLATFORM).map(|_| PLATFORM)

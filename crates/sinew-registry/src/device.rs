@@ -27,22 +27,22 @@ use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
 use super::token::{NewToken, TokenError, TokenRole, TokenStore, hex, random_bytes};
 use super::{TeamRegistry, audit};
 
-/// How long a login waits for a yes.
+/// How long a login waits for approval.
 const WAITS_S: u64 = 15 * 60;
 /// How often the client should ask.
 const INTERVAL_S: u64 = 5;
-/// Logins that wait at once: a team has few, and strangers cannot fill the database.
+/// Logins that wait at once: a team has few, and callers without a token cannot fill the database.
 const MAX_WAITING: usize = 200;
 /// The longest label that is kept.
 const MAX_LABEL: usize = 80;
-/// What a client proves that it speaks this protocol with.
+/// The grant type by which a client names this protocol.
 const GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
 
-/// A login that waits. Its key is the hash of what the client has.
+/// A login that waits. Its key is the hash of the client's code.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DeviceDoc {
-    /// The hash of what the person reads out.
+    /// The hash of the code that the user reads out.
     code: String,
     label: String,
     address: String,
@@ -81,8 +81,8 @@ pub(crate) async fn code(
     Extension(called): Extension<ServerOrigin>,
     wanted: Result<Json<DeviceCodeBody>, JsonRejection>,
 ) -> RegistryReply {
-    // Before anything else, whatever was sent.
-    registry.count_stranger(peer)?;
+    // Counted before the body is looked at.
+    registry.count_without_token(peer)?;
     let Json(wanted) = wanted.map_err(|_| refused(StatusCode::BAD_REQUEST, "invalid_request"))?;
     registry
         .work(move |registry| {
@@ -90,7 +90,8 @@ pub(crate) async fn code(
             if registry.tokens.count_waiting_logins(now)? >= MAX_WAITING {
                 return Err(RegistryRefusal::unavailable("Too many logins wait for an answer"));
             }
-            let none = |_: TokenError| RegistryRefusal::unavailable("There is no randomness");
+            let none =
+                |_: TokenError| RegistryRefusal::unavailable("No random numbers on the server");
             let device = hex(&random_bytes().map_err(none)?);
             let code = user_code(&random_bytes().map_err(none)?);
             let doc = DeviceDoc {
@@ -119,7 +120,7 @@ pub(crate) async fn token(
     Extension(peer): Extension<PeerAddress>,
     asked: Result<Json<DeviceTokenBody>, JsonRejection>,
 ) -> RegistryReply {
-    registry.count_stranger(peer)?;
+    registry.count_without_token(peer)?;
     let Json(asked) = asked.map_err(|_| refused(StatusCode::BAD_REQUEST, "invalid_request"))?;
     if asked.grant_type != GRANT {
         return Err(refused(StatusCode::BAD_REQUEST, "unsupported_grant_type"));
@@ -165,7 +166,7 @@ pub(crate) async fn page() -> RegistryReply {
 
 impl TeamRegistry {
     /// Counts a request of a client that has no token yet.
-    fn count_stranger(&self, peer: PeerAddress) -> Result<(), RegistryRefusal> {
+    fn count_without_token(&self, peer: PeerAddress) -> Result<(), RegistryRefusal> {
         let standing =
             self.rates.count(RateSubject::Address(peer.0.ip()), RequestKind::Write, self.now());
         match standing.exceeded {

@@ -1,4 +1,4 @@
-//! Discovery indexes: what clients find that know nothing but an address.
+//! Discovery indexes, for clients that know only an address.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) async fn clawhub(
     json_answer(&json!({ "apiBase": base, "authBase": base }))
 }
 
-/// An entry of an index: the name it goes by there, and the skill.
+/// An entry of an index: its name there, and the skill.
 struct DiscoveryEntry<'a> {
     name: String,
     entry: &'a IndexEntry,
@@ -42,8 +42,8 @@ struct DiscoveryEntry<'a> {
     is_second: bool,
 }
 
-/// Every skill under a name of its own. Of two owners with one slug, the second goes by both names;
-/// such entries come last, because their folder is not called what the skill calls itself.
+/// Every skill under a unique name. Where two owners have the same slug, the second entry is named
+/// after owner and slug; such entries come last, because their folder differs from the skill's name.
 fn named<'a>(entries: impl Iterator<Item = &'a IndexEntry>) -> Vec<DiscoveryEntry<'a>> {
     let (mut taken, mut second) = (HashSet::new(), Vec::new());
     let mut all = Vec::new();

@@ -9,7 +9,7 @@ use super::model::{SkillDoc, StatsDoc};
 use super::refusal::{RegistryRefusal, RegistryReply, header, json_answer};
 use super::skill_request::RegistrySkillRequest;
 
-/// A file that is shown, not fetched, is at most this large.
+/// The largest file that is shown as a preview.
 const MAX_PREVIEW: usize = 200_000;
 
 pub(crate) async fn download(asked: RegistrySkillRequest) -> RegistryReply {
@@ -109,7 +109,7 @@ fn conditional(headers: &HeaderMap, sha256: &str, kind: &'static str, bytes: Vec
             }
         }
     };
-    // The upstream server sends the digest without quotes, and clients compare it is.
+    // The upstream server sends the digest without quotes, and clients compare it as it is.
     header(&mut response, "etag", sha256);
     header(&mut response, "accept-ranges", "bytes");
     response
@@ -144,7 +144,7 @@ fn range(headers: &HeaderMap, length: usize) -> ByteRange {
     }
 }
 
-/// Text inside a query.
+/// Text encoded for a query.
 pub(crate) fn url_text(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }

@@ -24,9 +24,9 @@ use super::refusal::{RegistryRefusal, RegistryReply, header};
 const MAX_SKILLS: usize = 250;
 /// Bytes of one page, unpacked: all of it is in memory, with the archive that is made of it.
 const MAX_PAGE: usize = 64 << 20;
-/// What is told about a skill, beside its files.
+/// The file with the facts about a skill.
 const SKILL_META: &str = "_export_skill_meta.json";
-/// What is told about a page.
+/// The file with the facts about a page.
 const MANIFEST: &str = "_manifest.json";
 const ERRORS: &str = "_errors.json";
 
@@ -83,7 +83,7 @@ fn bound(text: Option<&str>, absent: u64, wrong: &'static str) -> Result<u64, Re
     }
 }
 
-/// What is gathered for one answer.
+/// What is collected for one answer.
 #[derive(Default)]
 struct ExportBatch {
     files: Vec<(String, Vec<u8>)>,
@@ -96,7 +96,7 @@ struct ExportBatch {
 }
 
 impl ExportBatch {
-    /// Adds a skill; one that cannot be read is told of, and the others come all the same.
+    /// Adds a skill; one that cannot be read is reported as an error, and the others still come.
     fn add(&mut self, registry: &TeamRegistry, skill: &SkillDoc) {
         self.looked += 1;
         self.last = skill.key();

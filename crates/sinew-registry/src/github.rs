@@ -30,10 +30,10 @@ use super::refusal::{RegistryRefusal, RegistryReply, json_answer};
 use super::upstream_claims::uploads;
 use super::{TeamRegistry, audit, names};
 
-/// What stands before an account to make it an owner.
+/// The prefix that makes an account an owner.
 const OWNER: &str = "github.";
 
-/// A skill of a commit, on its way in.
+/// A skill of a commit that is being imported.
 pub(super) struct GitHubImport {
     /// The owner and the slug here.
     pub(super) owner: String,
@@ -47,7 +47,7 @@ pub(super) struct GitHubImport {
 }
 
 impl RegistryMirror {
-    /// Whether a repository may be brought in. That other registries may says nothing about it.
+    /// Whether a repository may be brought in. Permission for other registries does not imply it.
     fn allows_github(&self, owner: &str, repo: &str) -> bool {
         let names = |pattern: &String| match pattern.strip_prefix("github:") {
             None => false,
@@ -86,7 +86,7 @@ impl TeamRegistry {
         }
         let owner = names::handle(&format!("{OWNER}{}", at.owner));
         let owner =
-            owner.ok_or_else(|| RegistryRefusal::bad("The account makes no owner's name"))?;
+            owner.ok_or_else(|| RegistryRefusal::bad("The account cannot be an owner's name"))?;
         self.check_no_shadow(&owner)?;
         let github = mirror.github();
         let commit = github.commit(at).map_err(github_refusal)?;
@@ -132,10 +132,10 @@ impl TeamRegistry {
                 return Ok(slug);
             }
         }
-        Err(RegistryRefusal::bad(format!("{}: no slug can be made of its name", taken.from)))
+        Err(RegistryRefusal::bad(format!("{}: its name does not make a valid slug", taken.from)))
     }
 
-    /// Keeps a skill of a commit, unless it is here already; says which version it is.
+    /// Stores a skill of a commit, unless it is here already; returns its version.
     pub(super) fn store_commit(&self, new: GitHubImport) -> Result<String, RegistryRefusal> {
         let tag = format!("commit-{}", new.commit);
         let tree = new.taken.tree.publishable().without(|path| path == META_FILE);
@@ -201,7 +201,7 @@ impl TeamRegistry {
         .map(drop)
     }
 
-    /// Looks whether GitHub has something newer of a skill, or nothing any more.
+    /// Checks whether GitHub has a newer version of a skill, or has removed it.
     pub(super) fn recheck_github(
         &self,
         caller: Option<&RegistryCaller>,
@@ -209,7 +209,7 @@ impl TeamRegistry {
         known: &GitHubFolder,
     ) -> Result<(), RegistryRefusal> {
         let Some(mirror) = &self.mirror else { return Ok(()) };
-        // A commit does not move; whether its repository is still there is the question then.
+        // A commit does not move; only whether its repository still exists is in question.
         let pinned = known.at.as_deref().is_some_and(is_commit);
         let at = GitHubRef {
             owner: known.owner.clone(),
@@ -221,7 +221,7 @@ impl TeamRegistry {
         let now = match mirror.github().commit(&at) {
             Ok(commit) => commit,
             Err(error) if is_gone(&error) => {
-                return self.hide(&skill.slug, &skill.owner, "GitHub has it no more");
+                return self.hide(&skill.slug, &skill.owner, "GitHub no longer has it");
             }
             Err(_) => {
                 if let Some(caller) = caller {
@@ -236,12 +236,12 @@ impl TeamRegistry {
         }
         match mirror.github().pick_skill(&at, &now, FolderLookup::Known, &mut |_, _| {}) {
             Err(error) if is_gone(&error) => {
-                self.hide(&skill.slug, &skill.owner, "GitHub has it no more")
+                self.hide(&skill.slug, &skill.owner, "GitHub no longer has it")
             }
             _ => {
-                // A newer commit that cannot be had, or is blocked, leaves the older version.
+                // Where a newer commit cannot be fetched, or is blocked, the older version stays.
                 if let Err(error) = self.try_bring_github(&at, FolderLookup::Known) {
-                    tracing::warn!(slug = skill.slug, ?error, "a newer commit was not taken in");
+                    tracing::warn!(slug = skill.slug, ?error, "a newer commit was not imported");
                 }
                 Ok(())
             }
@@ -269,7 +269,7 @@ impl TeamRegistry {
             skill.cloned()
         };
         if let Some(skill) = here {
-            // Looked at again where its time has come, as any other.
+            // Checked again when it is due, like any other.
             let (slug, owner) = (&skill.slug, Some(skill.owner.as_str()));
             return Ok(self.find(caller, slug, owner, super::refusal::RefusalFormat::Text)?.value);
         }

@@ -1,8 +1,8 @@
 //! The search index: words and meaning of every visible skill, in memory, made from the documents.
 //!
-//! A query word counts in full where a skill has it, and half where it only begins a word of the
-//! skill. What means nearly the same as the query is found in other words too. A skill that is called
-//! what was asked for comes first.
+//! A query word counts in full where a skill has it, and half where a word of the skill only begins
+//! with it. A skill that means nearly the same is found although its words differ. A skill whose name is
+//! the query comes first.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,19 +14,19 @@ use super::meaning_index::MeaningIndex;
 use super::model::{SkillDoc, StatsDoc};
 use super::words::{slugged, tokens, weights};
 
-/// How quickly more of the same word stops helping.
+/// How quickly repetitions of a word stop adding to the score.
 const SATURATION: f32 = 1.2;
-/// What a word is worth that only begins one of the skill's.
+/// The share of a word's weight where a word of the skill only begins with it.
 const BEGINNING: f32 = 0.5;
-/// Words that one beginning may stand for; `a` would stand for thousands.
+/// Words that one prefix may match; `a` would match thousands.
 const MAX_BEGINNINGS: usize = 64;
 /// Words of a query; the rest is not read.
 const MAX_WORDS: usize = 32;
-/// What it is worth to be called what was asked for: more than all words of a name can be.
+/// The score for a name that equals the query: more than all words of a name can add up to.
 const IS_NAME: f32 = 100.0;
-/// What it is worth to begin with it.
+/// The score for a slug that begins with the query.
 const BEGINS_SLUG: f32 = 5.0;
-/// Slugs that one beginning may stand for.
+/// Slugs that one prefix may match.
 const MAX_SLUGS: usize = 1_000;
 
 /// How a score is made, for requests with `explain`.
@@ -87,7 +87,7 @@ pub(crate) struct RegistryIndex {
     popularity: Vec<f32>,
     free: Vec<u32>,
     by_key: BTreeMap<String, u32>,
-    /// By what people call them, in lower case.
+    /// By display name, in lower case.
     by_name: HashMap<String, Vec<u32>>,
     words: BTreeMap<Box<str>, Vec<(u32, f32)>>,
     meaning: MeaningIndex,
@@ -99,7 +99,7 @@ impl RegistryIndex {
         self.by_key.values().filter_map(|&at| self.entries[at as usize].as_ref())
     }
 
-    /// The same from behind a key on.
+    /// The same, starting after a key.
     pub(crate) fn after(&self, key: &str) -> impl Iterator<Item = &IndexEntry> {
         let behind = self.by_key.range::<str, _>((Bound::Excluded(key), Bound::Unbounded));
         behind.filter_map(|(_, &at)| self.entries[at as usize].as_ref())
@@ -138,7 +138,7 @@ impl RegistryIndex {
         self.by_key.insert(key, at);
     }
 
-    /// Forgets a skill.
+    /// Removes a skill.
     pub(crate) fn remove(&mut self, key: &str) {
         let Some(at) = self.by_key.remove(key) else { return };
         self.meaning.clear(at);
@@ -164,7 +164,7 @@ impl RegistryIndex {
 
     /// The best `limit` skills for a query.
     pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<IndexHit<'_>> {
-        // Taken, not borrowed: what a panic leaves behind is no sums instead of wrong ones.
+        // Taken, not borrowed: after a panic the sums are empty instead of wrong.
         let mut sums = SUMS.take();
         if sums.len() < self.entries.len() {
             sums.resize(self.entries.len(), HitScoreSum::default());
@@ -182,7 +182,7 @@ impl RegistryIndex {
         };
         let mut best: Vec<(f32, u32)> = touched.iter().map(|&at| (score(at), at)).collect();
         if limit < best.len() {
-            // By numbers alone first: names decide between few.
+            // By score alone first: names only decide between the few that are equal.
             let (_, &mut (least, _), _) =
                 best.select_nth_unstable_by(limit, |one, two| two.0.total_cmp(&one.0));
             best.retain(|(score, _)| *score >= least);
@@ -215,7 +215,7 @@ impl RegistryIndex {
         hits
     }
 
-    /// Adds what the words of a query are worth.
+    /// Adds the scores of the words of a query.
     fn add_words(&self, query: &str, sums: &mut [HitScoreSum], touched: &mut Vec<u32>) {
         let mut words = tokens(query);
         words.truncate(MAX_WORDS);
@@ -247,7 +247,7 @@ impl RegistryIndex {
         }
     }
 
-    /// Adds what it is worth to be called what was asked for.
+    /// Adds the scores for names that equal or begin with the query.
     fn add_names(&self, query: &str, sums: &mut [HitScoreSum], touched: &mut Vec<u32>) {
         let mut add = |at: u32, worth: f32| {
             let sum = &mut sums[at as usize];
@@ -275,7 +275,7 @@ impl RegistryIndex {
             Some((owner, slug)) => (Some(owner.to_ascii_lowercase()), slug),
             None => (None, wanted),
         };
-        // A key is the slug and the owner, so that the owners of a slug lie together.
+        // A key is the slug and the owner, so the owners of a slug are adjacent.
         let under = format!("{}/", slug.to_ascii_lowercase());
         let slugs = self.by_key.range(under.clone()..);
         let slugs = slugs.take_while(|(key, _)| key.starts_with(&under)).map(|(_, at)| *at);

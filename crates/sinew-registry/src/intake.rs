@@ -40,7 +40,7 @@ pub(crate) struct IncomingVersion {
     /// Whether near names are checked: not for an admin, nor for what was named elsewhere.
     pub(crate) is_free_to_name: bool,
     pub(crate) mirrored: Option<MirrorOrigin>,
-    /// Documents that are used up by this, and their states.
+    /// Documents that this consumes, and their versions.
     pub(crate) used: Vec<(String, DocumentVersion)>,
     /// Who does it, from where.
     pub(crate) by: RegistryAuditEntry,
@@ -125,7 +125,7 @@ impl TeamRegistry {
         }
     }
 
-    /// A new name must not be mistaken for another owner's, nor for one that was just given up.
+    /// Refuses a new name that is too close to another owner's, or to one that was just given up.
     pub(super) fn check_name(&self, slug: &str, owner: &str) -> Result<(), RegistryRefusal> {
         let now = self.now();
         let reserved = self
@@ -287,7 +287,7 @@ fn take_in(
     for tag in incoming.tags.iter().filter(|tag| *tag != "latest").take(MAX_WORDS) {
         skill.tags.insert(tag.clone(), version.clone());
     }
-    // An older line that is kept up does not take the place of the newest.
+    // A new version of an older line does not replace the newest one.
     if newest {
         skill.tags.insert("latest".to_owned(), version);
         skill.display_name.clone_from(&incoming.display_name);

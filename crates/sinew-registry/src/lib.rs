@@ -4,8 +4,8 @@
 //! installs and updates, and answers discovery indexes, so that the `skills` client installs. What
 //! is published is scanned first, kept under its digest, and never changed afterwards.
 //!
-//! Metadata lies in a [`Store`], files in a folder or a bucket. `index.rs` holds the words of all
-//! skills in memory; `audit.rs` records every change, and tells other servers of it.
+//! Metadata is in a [`Store`], files are in a folder or a bucket. `index.rs` holds the words of all
+//! skills in memory; `audit.rs` records every change, from which other servers learn of it.
 //!
 //! **Promise:** a published version never changes, and no bytes are served that were not scanned.
 //! **Invariant:** no write without a token; a token is in clear only in the answer that made it.
@@ -75,11 +75,11 @@ use rate_limit::RegistryRateLimiter;
 use refusal::RegistryRefusal;
 use upkeep::IndexProgress;
 
-/// Where the registry lies on the main listener.
+/// The registry's path on the main listener.
 pub const PREFIX: &str = "/registry";
 
-/// On a listener that only this machine reaches, limits are this much higher: they are against
-/// strangers.
+/// On a listener that only this machine reaches, limits are this much higher: they protect against
+/// other machines.
 const LOOPBACK_SCALE: u32 = 1_000;
 
 /// Who reaches the listener.
@@ -87,11 +87,11 @@ const LOOPBACK_SCALE: u32 = 1_000;
 pub enum ListenerReach {
     /// This machine.
     Loopback,
-    /// Others.
+    /// Other machines.
     Others,
 }
 
-/// Why there is no registry.
+/// Why a registry cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum RegistryError {
     /// Its tokens cannot be used.
@@ -100,7 +100,7 @@ pub enum RegistryError {
     /// The place for files cannot be used.
     #[error(transparent)]
     Blobs(#[from] BlobError),
-    /// The other registry is no usable address.
+    /// The other registry's address cannot be used.
     #[error(transparent)]
     Mirror(#[from] HubError),
     /// The database failed.
@@ -193,7 +193,7 @@ impl TeamRegistry {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does what blocks on a thread that may.
+    /// Runs blocking work on a thread that may block.
     async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, RegistryRefusal> + Send + 'static,
@@ -208,7 +208,7 @@ impl TeamRegistry {
     async fn holder(self: &Arc<Self>, token: &str) -> Result<Option<TokenInfo>, RegistryRefusal> {
         let now = self.now();
         let found = match self.store.location().kind {
-            // A document of a file is read in less time than another thread needs to wake up.
+            // Reading a document from a local file takes less time than waking another thread.
             StoreKind::Sqlite => self.tokens.holder(token, now)?,
             StoreKind::Postgres => {
                 let token = token.to_owned();

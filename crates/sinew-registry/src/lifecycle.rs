@@ -113,7 +113,7 @@ pub(crate) async fn undelete(
                         note: why.reason.clone(),
                         ..caller.audit_entry(skill)
                     };
-                    // One that went into another is itself again.
+                    // A skill that was merged into another is on its own again.
                     let alone = StoreOp::delete(ALIASES, &skill.key(), ExpectedVersion::Any);
                     Ok(SkillDocChange::with_audit("undelete", entry).with(alone))
                 }
@@ -146,7 +146,7 @@ pub(crate) async fn restore(
     set_withdrawn(state, caller, headers, path, query, body, false).await
 }
 
-/// A withdrawn version is not served; its number stays taken, and its bytes stay what they were.
+/// A withdrawn version is not served; its number stays taken, and its bytes do not change.
 async fn set_withdrawn(
     State(registry): State<Arc<TeamRegistry>>,
     caller: RegistryCaller,

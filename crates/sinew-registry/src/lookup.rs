@@ -19,7 +19,7 @@ use super::{TeamRegistry, audit, names};
 /// How often a change is tried again when another caller changed the document first.
 const TRIES: usize = 8;
 
-/// A document and the state it was read in.
+/// A document and the version it was read at.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedDoc<T> {
     pub(crate) value: T,
@@ -91,7 +91,7 @@ impl TeamRegistry {
         }
     }
 
-    /// A skill, seen or not.
+    /// A skill, visible or hidden.
     pub(crate) fn skill(
         &self,
         slug: &str,
@@ -102,7 +102,7 @@ impl TeamRegistry {
 
     /// The skills of one slug.
     pub(crate) fn owners_of(&self, slug: &str) -> Result<Vec<LoadedDoc<SkillDoc>>, StoreError> {
-        /// Owners of one slug that are told apart; beyond it the message would be no help.
+        /// Owners of one slug that are listed; a longer message would not help.
         const MAX_OWNERS: usize = 50;
         let prefix = format!("{slug}/");
         let page = self.store.list(SKILLS, KeyRange::with_prefix(&prefix), MAX_OWNERS)?;
@@ -173,7 +173,7 @@ impl TeamRegistry {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(RegistryRefusal::unavailable("The skill is being changed by others"))
+        Err(RegistryRefusal::unavailable("The skill is being changed by other callers"))
     }
 
     /// Brings the index up to date about one skill.
@@ -205,7 +205,7 @@ impl TeamRegistry {
     }
 }
 
-/// What a change of a skill comes with.
+/// What is stored along with a change of a skill.
 #[derive(Debug)]
 pub(crate) struct SkillDocChange {
     /// What the audit trail calls it; nothing where there is nothing to do.

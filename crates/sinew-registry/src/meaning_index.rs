@@ -1,8 +1,8 @@
-//! What a search is worth where words do not meet: skills by what they mean, as the router's table of
-//! token vectors knows it.
+//! Search by meaning where the words differ: skills and queries are compared by the router's table of
+//! token vectors.
 //!
-//! **Must never happen here:** a hit for a query that means nothing. Below [`FLOOR`] two texts have no
-//! more in common than any two.
+//! **Must never happen here:** a hit for a query that means nothing. Below [`FLOOR`], two texts have no
+//! more in common than two random ones.
 
 use sinew_route::{MeaningVectors, RouteDocument, RouterModels, UserMessage};
 
@@ -11,8 +11,8 @@ use super::model::SkillDoc;
 /// The cosine from which on a skill is near what was asked for. Of the router's own messages none that
 /// asks for no skill reaches it, and more than half of the others do (the tests below count).
 const FLOOR: f32 = 0.35;
-/// What it is worth to mean exactly what was asked for: as much as two rare words. Less leaves long
-/// questions to their small words; more changes little.
+/// The score for meaning exactly what was asked for: as much as two rare words. With less, the common
+/// words of a long question decide; more changes little.
 const SAME: f32 = 16.0;
 /// Cosines count in steps of this: finer differences come from the small words of a summary, and must
 /// not outweigh what people chose.

@@ -1,8 +1,8 @@
 //! Skills of another registry, brought in: fetched once, verified, scanned, and kept here.
 //!
-//! What upstream says is not believed: each file must have the digest that upstream announced, and
-//! the scan decides as it does for every upload. What upstream takes back, or calls malicious, is
-//! hidden at the next look; while upstream is away, what is here is served, and said to be old.
+//! Upstream is not trusted: each file must have the digest that upstream announced, and the scan decides
+//! as it does for every upload. What upstream takes back, or calls malicious, is hidden at the next
+//! check; while upstream cannot be reached, the copy is served and marked as old.
 //!
 //! **Must never happen here:** an owner of the other registry that takes the place of one of ours;
 //! a skill that the allow-list does not name; bytes that were not scanned.
@@ -37,10 +37,10 @@ use super::{TeamRegistry, audit, names};
 const MISSES: Duration = Duration::from_secs(60);
 /// Misses that are remembered.
 const MAX_MISSES: usize = 10_000;
-/// Skills that are looked at again in one round.
+/// Skills that are checked again in one round.
 const ROUND: usize = 20;
 
-/// The way to another registry.
+/// The connection to another registry.
 pub(super) struct RegistryMirror {
     pub(super) settings: MirrorSettings,
     base: url::Url,
@@ -287,8 +287,8 @@ impl TeamRegistry {
         Ok(())
     }
 
-    /// Asks upstream again about a skill whose last answer is too old. What cannot be asked is served
-    /// as it is, and said to be old.
+    /// Asks upstream again about a skill whose last answer is too old. Where upstream cannot be asked,
+    /// the copy is served and marked as old.
     pub(super) fn recheck_upstream(
         &self,
         caller: Option<&RegistryCaller>,
@@ -312,14 +312,14 @@ impl TeamRegistry {
                 self.record_check(&skill.slug, &skill.owner, suspicious)?;
                 let latest = detail.latest_version.map(|latest| latest.version);
                 if latest.as_ref().is_none_or(|latest| skill.version(latest).is_none()) {
-                    // A newer version that cannot be had, or is blocked, leaves the older one.
+                    // Where a newer version cannot be fetched, or is blocked, the older one stays.
                     let brought =
                         self.try_bring(Some(&mirrored.owner), &skill.slug, latest.as_deref());
                     if let Err(error) = brought {
                         tracing::warn!(
                             slug = skill.slug,
                             ?error,
-                            "a newer version was not taken in"
+                            "a newer version was not imported"
                         );
                     }
                 }
@@ -342,7 +342,7 @@ impl TeamRegistry {
         }
     }
 
-    /// Looks again at some of the mirrored skills whose time has come.
+    /// Checks some of the mirrored skills that are due again.
     pub(super) fn recheck_due_skills(&self) {
         let Some(mirror) = &self.mirror else { return };
         let (now, interval) = (self.now(), mirror.settings.interval_ms);
@@ -358,14 +358,14 @@ impl TeamRegistry {
             .cloned()
             .collect();
         for skill in due {
-            // The next round comes.
+            // The next round tries again.
             if let Err(error) = self.recheck_upstream(None, &skill) {
                 tracing::warn!(slug = skill.slug, ?error, "a mirrored skill was not checked again");
             }
         }
     }
 
-    /// Upstream has it, and says nothing worse of it than this.
+    /// Notes that upstream still has it, and whether it is flagged as suspicious there.
     pub(super) fn record_check(
         &self,
         slug: &str,

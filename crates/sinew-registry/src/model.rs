@@ -1,6 +1,6 @@
 //! What the registry keeps, as documents of the store.
 //!
-//! A skill's key is `slug/owner`, so that all owners of a slug lie together; a version's key is its
+//! A skill's key is `slug/owner`, so that all owners of a slug are adjacent; a version's key is its
 //! skill's, then the version. Publishing changes both in one transaction.
 
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ impl SkillDoc {
         self.mirrored.as_ref().is_some_and(|mirrored| mirrored.suspicious)
     }
 
-    /// Whether people may see it at all.
+    /// Whether callers may see it at all.
     pub(crate) fn is_visible(&self) -> bool {
         let hidden = self.mirrored.as_ref().is_some_and(|mirrored| mirrored.hidden.is_some());
         self.deleted.is_none() && !hidden && self.latest().is_some()
@@ -103,7 +103,7 @@ pub(crate) struct VersionSummary {
     pub(crate) withdrawn: bool,
 }
 
-/// Where the skill went that had this key.
+/// Where the skill with this key moved to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AliasDoc {
     pub(crate) slug: String,

@@ -2,10 +2,10 @@
 
 /// The shortest and the longest slug that may be published.
 const SLUG_LENGTH: std::ops::RangeInclusive<usize> = 3..=96;
-/// How many slips apart two slugs of different owners must be.
+/// How many edits apart two slugs of different owners must be.
 const SLIPS: usize = 2;
 
-/// Words that are routes here, or that would pass for the registry itself.
+/// Words that are routes here, or that would look like the registry itself.
 const RESERVED: &[&str] = &[
     "admin",
     "api",
@@ -110,8 +110,8 @@ pub fn handle_from(label: &str) -> Option<String> {
     handle(text.trim_matches(['-', '.', '_']))
 }
 
-/// The slug among `taken` that `slug` would be mistaken for. Equal ones are no mistake: they are
-/// told apart by their owners.
+/// The slug among `taken` that `slug` could be mistaken for. Equal ones are not: they are told apart by
+/// their owners.
 pub(crate) fn mistaken_for<'a>(
     slug: &str,
     taken: impl IntoIterator<Item = &'a str>,
@@ -124,7 +124,7 @@ pub(crate) fn mistaken_for<'a>(
     })
 }
 
-/// What a slug looks like at a glance: digits that pass for letters, no separators.
+/// What a slug looks like at a glance: letters for digits that look like them, no separators.
 fn skeleton(slug: &str) -> String {
     let glance = |c: char| match c {
         '0' => Some('o'),
@@ -144,7 +144,7 @@ fn skeleton(slug: &str) -> String {
 mod tests {
     use super::*;
 
-    /// These are refused; a slug of older days is still found.
+    /// These are refused; a slug that was published under older rules is still found.
     #[test]
     fn slugs_that_may_be_published() {
         for fine in ["demo-skill", "pdf", "a1b", " Demo-Skill "] {

@@ -1,4 +1,4 @@
-//! Publishing: what a client sends, as a form or as tickets of files that it uploaded before.
+//! Publishing: a client sends a form, or tickets of files that it uploaded before.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -68,7 +68,7 @@ pub(crate) async fn publish(
         .get::<RegistryCaller>()
         .cloned()
         .ok_or_else(RegistryRefusal::no_token)?;
-    // Before the body is read: strangers do not get to send fifty megabytes.
+    // Before the body is read, so that only publishers can send fifty megabytes.
     caller.require_publisher()?;
     let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     let (payload, files) = match kind.map(|kind| kind.split(';').next().unwrap_or(kind).trim()) {
@@ -138,7 +138,7 @@ async fn read_form(
 }
 
 impl TeamRegistry {
-    /// Checks what was sent, and gathers its bytes.
+    /// Checks what was sent, and collects its bytes.
     fn incoming(
         &self,
         caller: &RegistryCaller,

@@ -34,7 +34,7 @@ pub(crate) enum RateSubject {
     Token(String, TokenRole),
 }
 
-/// Counts requests, and knows how many each may be.
+/// Counts requests against the limit of each kind.
 #[derive(Debug)]
 pub(crate) struct RegistryRateLimiter {
     scale: u64,

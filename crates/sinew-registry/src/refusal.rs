@@ -36,7 +36,7 @@ impl RegistryRefusal {
         Self { status, body: RefusalBody::Json(value), retry_after: None }
     }
 
-    /// The request makes no sense, or a rule is against it.
+    /// The request is invalid, or a rule forbids it.
     pub(crate) fn bad(text: impl Into<String>) -> Self {
         Self::text(StatusCode::BAD_REQUEST, text)
     }
@@ -76,7 +76,7 @@ impl RegistryRefusal {
         Self { retry_after: Some(seconds), ..text }
     }
 
-    /// Something gave out; the same request may work later.
+    /// A failure of the server; the same request may work later.
     pub(crate) fn unavailable(text: impl Into<String>) -> Self {
         let text = Self::text(StatusCode::SERVICE_UNAVAILABLE, text);
         Self { retry_after: Some(1), ..text }

@@ -1,5 +1,5 @@
 //! Names that change: a tag that moves to another version, a skill that gets another slug, and one that
-//! goes into another. Who still asks for an old name gets the skill by its new one.
+//! is merged into another. A request for an old name gets the skill under its new one.
 //!
 //! **Must never happen here:** bytes that change. An archive keeps the name under which it was
 //! published.
@@ -26,9 +26,9 @@ use super::{TeamRegistry, audit, names};
 
 /// The longest tag.
 const MAX_TAG: usize = 64;
-/// Tags that a person may set; those of versions that were brought in are more.
+/// A user may not add a tag beyond this number; mirrored versions may bring more.
 const MAX_TAGS: usize = 100;
-/// Old names that are followed: of a skill that was renamed so often, one after the other.
+/// Old names that are followed one after the other, for a skill that was renamed so often.
 const MAX_HOPS: usize = 8;
 
 #[derive(Debug, Deserialize)]
@@ -154,7 +154,7 @@ pub(crate) async fn merge(
 }
 
 impl TeamRegistry {
-    /// Where the skill went that had this name, if any went.
+    /// Where the skill with this name moved to, if it moved.
     pub(super) fn alias_target(
         &self,
         slug: &str,
@@ -194,7 +194,8 @@ impl TeamRegistry {
         match self.alias_target(slug, Some(owner), &|_: &SkillDoc| true)? {
             None => Ok(()),
             Some(LoadedDoc { value, .. }) => {
-                let text = format!("Slug \"{slug}\" leads to @{}/{} now", value.owner, value.slug);
+                let text =
+                    format!("Slug \"{slug}\" now redirects to @{}/{}", value.owner, value.slug);
                 Err(RegistryRefusal::bad(text))
             }
         }
@@ -250,7 +251,7 @@ impl TeamRegistry {
         }
         let alias = AliasDoc { slug: to.to_owned(), owner: skill.owner.clone() };
         ops.push(StoreOp::put(ALIASES, &old, ExpectedVersion::Any, JsonText::of(&alias)?));
-        // The name may be one that it had before.
+        // The skill may have had this name before.
         ops.push(StoreOp::delete(ALIASES, &new, ExpectedVersion::Any));
         // One record for each name: other servers look both up.
         for (key, note) in [(&old, format!("to {new}")), (&new, format!("from {old}"))] {

@@ -30,7 +30,7 @@ impl TeamRegistry {
             RegistryMode::PublicRead => OriginRule::AnyReads,
         };
         let checked = Arc::clone(self);
-        // Indexes are answered at the origin too, where clients look that know nothing but a host.
+        // Indexes are answered at the origin too, for clients that know only a host.
         let (guarded, open) = match self.prefix {
             "" => (api().merge(discovery()), open_documents()),
             prefix => (
@@ -114,8 +114,8 @@ fn discovery() -> RegistryRouter {
         )
 }
 
-/// What needs no token: where the registry is, and how one gets a token. The client asks for that at
-/// the origin, whatever the registry's base is.
+/// Routes that need no token: where the registry is, and how to get a token. The client asks for them
+/// at the origin, whatever the registry's base is.
 fn open_documents() -> RegistryRouter {
     Router::new()
         .route("/api/cli/device/code", post(device::code))

@@ -14,7 +14,7 @@ use super::search_hit::RegistryHitWire;
 
 /// Results of one search, at most.
 const MAX_RESULTS: usize = 100;
-/// The longest query; the rest would be no help.
+/// The longest query; the rest is ignored.
 const MAX_QUERY: usize = 512;
 
 #[derive(Debug, Default, Deserialize)]
@@ -30,7 +30,7 @@ pub(crate) struct RegistrySearchQuery {
 }
 
 impl TeamRegistry {
-    /// Looks at what others changed, where the last look is too long ago.
+    /// Reads the changes of other servers, where the last check is too long ago.
     pub(crate) async fn freshen(self: &Arc<Self>) -> Result<(), RegistryRefusal> {
         match self.is_behind() {
             true => self.work(|registry| Ok(registry.catch_up()?)).await,

@@ -1,7 +1,7 @@
 //! A hit as a search shows it, field by field as the upstream registry does.
 //!
-//! Rows are written straight from the index: as trees of values, each of them would be dozens of
-//! small allocations.
+//! Rows are serialised straight from the index: as JSON trees, each would be dozens of small
+//! allocations.
 
 use serde::Serialize;
 

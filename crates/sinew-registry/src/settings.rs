@@ -10,7 +10,7 @@ use sinew_settings::{Config, Environment};
 
 use super::names;
 
-/// Where bundles lie.
+/// Where bundles are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BlobLocation {
     /// A folder.
@@ -36,7 +36,7 @@ pub struct BucketSettings {
     pub credentials: Option<(String, String)>,
 }
 
-/// Secrets never show themselves.
+/// Without the secrets.
 impl std::fmt::Debug for BucketSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Bucket(s3://{}/{} at {:?})", self.name, self.prefix, self.endpoint)
@@ -53,9 +53,9 @@ pub struct MirrorSettings {
     /// What may be brought in: `owner`, `owner/slug`, `*/slug` or `*`, and of GitHub
     /// `github:owner` or `github:owner/repo`. Nothing else is.
     pub allow: Vec<String>,
-    /// What may not, even so.
+    /// What may not, even if allowed above.
     pub deny: Vec<String>,
-    /// How long what upstream said counts, in milliseconds.
+    /// How long an answer of upstream is valid, in milliseconds.
     pub interval_ms: u64,
     /// Put before the names of upstream's owners.
     pub prefix: String,
@@ -68,7 +68,7 @@ pub struct MirrorSettings {
 pub struct RegistrySettings {
     /// Who may read without a token.
     pub mode: RegistryMode,
-    /// Where bundles lie.
+    /// Where bundles are stored.
     pub blobs: BlobLocation,
     /// Multiplies the limits on requests; absent for the usual ones.
     pub limits_scale: Option<u32>,
@@ -81,7 +81,7 @@ pub struct RegistrySettings {
 }
 
 impl RegistrySettings {
-    /// Reads the settings. A server that would run otherwise than it was told does not start.
+    /// Reads the settings. A server does not start with a setting that it cannot follow.
     pub fn read(config: &Config, env: &Environment) -> Result<Self, UnusableValue> {
         config.check("registry")?;
         config.check("serve.registryListen")?;

@@ -37,7 +37,7 @@ impl FromRequestParts<Arc<TeamRegistry>> for RegistrySkillRequest {
         let Path(mut named) = named.map_err(|error| RegistryRefusal::bad(error.body_text()))?;
         let query = Query::<RegistrySkillQuery>::from_request_parts(parts, registry).await;
         let Query(query) = query.map_err(|error| RegistryRefusal::bad(error.body_text()))?;
-        // What stands in the path says more than what comes with it.
+        // The path takes precedence over the query.
         let which = match named.remove("version") {
             Some(version) => VersionOrTag { version: Some(version), tag: None },
             None => query.which(),
@@ -59,7 +59,7 @@ impl RegistrySkillRequest {
         &self.which
     }
 
-    /// Finds the skill on a thread that may wait, and answers there.
+    /// Finds the skill on a thread that may block, and answers there.
     pub(crate) async fn skill(
         self,
         shape: RefusalFormat,

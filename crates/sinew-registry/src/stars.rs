@@ -1,4 +1,4 @@
-//! Stars and installs: what people say and do about a skill.
+//! Stars and installs: what users report about a skill.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(crate) struct InstallNoticeBody {
     owner_handle: Option<String>,
 }
 
-/// The client says that it installed something. Only skills that there are count.
+/// The client reports an install. Only skills that exist are counted.
 pub(crate) async fn installed(
     State(registry): State<Arc<TeamRegistry>>,
     caller: RegistryCaller,

@@ -1,4 +1,4 @@
-//! Tokens: who may do what. Shown once, kept as a hash that needs a secret outside the database.
+//! Tokens: who may do what. Shown once, stored as a hash that needs a secret outside the database.
 //!
 //! **Must never happen here:** a token in clear in a document, a record, an error or a `Debug`.
 
@@ -21,7 +21,7 @@ use super::names;
 const PREFIX: &str = "clh_";
 /// Characters behind the prefix: 32 random bytes in base 62.
 const LENGTH: usize = 43;
-/// How old the noted last use of a token may be, so that reading does not mean writing each time.
+/// How old the noted last use of a token may be, so that not every request writes to the database.
 const USE_NOTED_EVERY: u64 = 60 * 60 * 1000;
 
 /// What the holder of a token may do.
@@ -64,7 +64,7 @@ pub struct NewToken {
 }
 
 impl NewToken {
-    /// Whether whom it acts for can be owners.
+    /// Checks that the handles it acts for are valid owner names.
     pub(super) fn check(&self) -> Result<(), TokenError> {
         for handle in self.owners.iter().chain([&self.handle]) {
             if names::handle(handle).as_deref() != Some(handle) {
@@ -104,7 +104,7 @@ pub struct TokenInfo {
 }
 
 impl TokenInfo {
-    /// Whether it opens anything at a time.
+    /// Whether it is valid at a time.
     pub fn is_live(&self, now: u64) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
@@ -142,7 +142,7 @@ impl fmt::Debug for TokenSecret {
     }
 }
 
-/// Why there is no token.
+/// Why a token cannot be made, found or used.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The name of the holder cannot be an owner's.
@@ -188,12 +188,12 @@ struct TokenDoc {
 }
 
 impl TokenStore {
-    /// The tokens in a store; their pepper lies in `folder`, and is made where there is none.
+    /// The tokens in a store; their pepper is in `folder`, and is created where it is missing.
     pub fn open(store: Arc<dyn Store>, folder: &Path) -> Result<Self, TokenError> {
         let path = folder.join("pepper");
         if !path.exists() {
             match private_files::create_new(&path, &random_bytes()?) {
-                // Another process was first; its pepper counts.
+                // Another process created it first; its pepper is used.
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 other => other.map_err(PrivateFileError::from)?,
             }
@@ -334,7 +334,7 @@ fn looks_like_one(token: &str) -> bool {
     })
 }
 
-/// Compares without telling by its time where the difference is.
+/// Compares in constant time.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (a, b)| sum | (a ^ b)) == 0
 }

@@ -1,5 +1,5 @@
-//! Keeping up: the index with what others changed, the store with what was counted, the blobs with
-//! what is still referred to.
+//! Background work: the index follows the changes of other servers, counts are written to the store, and
+//! blobs without a reference are removed.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -25,16 +25,16 @@ const FRESH: Duration = Duration::from_millis(500);
 const WRITE_EVERY: Duration = Duration::from_secs(5);
 /// How often files without a reference are looked for.
 const COLLECT_EVERY: Duration = Duration::from_secs(24 * 60 * 60);
-/// How long a file may lie without a reference: a publication in the making.
+/// How long a file may exist without a reference: it may belong to an unfinished publication.
 const GRACE_MS: u64 = 24 * 60 * 60 * 1000;
-/// Records or documents per question to the store.
+/// Records or documents per request to the store.
 const PAGE: usize = 1000;
 
 /// How far the index has come in the trail.
 #[derive(Debug, Default)]
 pub(super) struct IndexProgress {
     through: RecordSeq,
-    /// Places behind it that are in the index already: this server made those changes itself.
+    /// Later records that are in the index already: this server made those changes itself.
     ahead: BTreeSet<RecordSeq>,
     looked: Option<Instant>,
 }
@@ -65,7 +65,7 @@ impl IndexProgress {
 impl TeamRegistry {
     /// Reads every skill into the index.
     pub(super) fn load(&self) -> Result<(), StoreError> {
-        // First the place in the trail: what happens while skills are read is read again.
+        // The position in the trail first: what changes while skills are read is read again.
         let through = RecordSeq(self.store.len(AUDIT)?);
         let mut stats = std::collections::HashMap::new();
         self.for_each_doc(STATS, |key, stat: StatsDoc| {
@@ -81,8 +81,8 @@ impl TeamRegistry {
         Ok(())
     }
 
-    /// Does the steps of a change and tells the index of the skill that it is about, so that no search
-    /// has to find out.
+    /// Applies the steps of a change and updates the index for its skill, so that no search has to catch
+    /// up first.
     pub(super) fn transact(&self, ops: &[StoreOp], key: Option<&str>) -> Result<(), StoreError> {
         let done = self.store.transact(ops)?;
         if let Some(key) = key {
@@ -101,7 +101,7 @@ impl TeamRegistry {
             appended.flatten().for_each(|seq| progress.note(seq));
             progress.ahead.len() >= PAGE
         };
-        // Something of others lies in between, and so much behind it that a search would notice.
+        // Changes of other servers lie in between, and enough after them that a search would be slow.
         if far { self.catch_up() } else { Ok(()) }
     }
 
@@ -110,9 +110,9 @@ impl TeamRegistry {
         self.progress().looked.is_none_or(|looked| looked.elapsed() > FRESH)
     }
 
-    /// Reads what others changed, where the last look is too long ago.
+    /// Reads the changes of other servers, where the last check is too long ago.
     pub(super) fn catch_up(&self) -> Result<(), StoreError> {
-        // One looks, the others wait for what it finds.
+        // One thread reads; the others wait for it.
         let _looking = self.looking.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.is_behind() {
             return Ok(());
@@ -130,14 +130,14 @@ impl TeamRegistry {
             for key in changed {
                 self.refresh(&key)?;
             }
-            // Only now: what could not be read is read the next time.
+            // Only now, so that what could not be read is read the next time.
             self.progress().reach(last);
         }
         self.progress().looked = Some(Instant::now());
         Ok(())
     }
 
-    /// Counts a fetch or an install; it is written soon.
+    /// Counts a fetch or an install; the count is written to the store later.
     pub(super) fn count(&self, key: &str, more: StatsDoc) {
         self.index_mut().count(key, more);
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -146,7 +146,7 @@ impl TeamRegistry {
         sum.installs += more.installs;
     }
 
-    /// Writes what was counted. What cannot be written is counted on.
+    /// Writes the counts to the store. Those that cannot be written are kept for the next time.
     pub(super) fn write_counts(&self) {
         let waiting = {
             let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -176,11 +176,11 @@ impl TeamRegistry {
         self.store.put(STATS, key, expect, JsonText::of(&sum)?).map(drop)
     }
 
-    /// Removes files that nothing refers to and that have lain so for a day, and tickets and logins that ended;
-    /// says how many files went.
+    /// Removes files that have had no reference for a day, and tickets and logins that expired; returns
+    /// the number of files.
     pub fn collect_garbage(&self) -> Result<usize, super::RegistryError> {
         let now = self.now();
-        // Listed before the references are read: what is put meanwhile is not in the list.
+        // Listed before the references are read: files that are added meanwhile are not in the list.
         let listed = self.blobs.list()?;
         let mut kept: HashSet<String> = HashSet::new();
         let mut ended = Vec::new();
@@ -208,7 +208,7 @@ impl TeamRegistry {
             if old && !kept.contains(&blob.sha256) {
                 match self.blobs.remove(&blob.sha256) {
                     Ok(()) => removed += 1,
-                    // Another server was quicker.
+                    // Another server removed it first.
                     Err(BlobError::Missing(_)) => {}
                     Err(error) => return Err(error.into()),
                 }
@@ -217,7 +217,7 @@ impl TeamRegistry {
         Ok(removed)
     }
 
-    /// Keeps the registry up to date in the background, until the answer goes away.
+    /// Keeps the registry up to date in the background, until the returned handle is dropped.
     pub fn start_upkeep(self: &Arc<Self>) -> std::io::Result<RegistryUpkeep> {
         let registry = Arc::clone(self);
         let (stop, stopped) = mpsc::channel::<()>();
@@ -229,7 +229,7 @@ impl TeamRegistry {
                 if over {
                     return;
                 }
-                // A store that does not answer is met by requests too, which say so.
+                // Requests fail on a store that does not answer as well, and report it.
                 if let Err(error) = registry.catch_up() {
                     tracing::warn!(?error, "the registry's index is behind its store");
                 }
@@ -264,7 +264,7 @@ impl TeamRegistry {
     }
 }
 
-/// The work in the background; it ends, and writes what was counted, when this goes away.
+/// The background work; when this is dropped, it ends and writes the remaining counts.
 #[derive(Debug)]
 pub struct RegistryUpkeep {
     stop: Option<Sender<()>>,
@@ -275,7 +275,7 @@ impl Drop for RegistryUpkeep {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // It has nothing to say.
+            // The thread returns nothing.
             let _ = thread.join();
         }
     }

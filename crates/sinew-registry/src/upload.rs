@@ -88,7 +88,7 @@ pub(crate) async fn upload(
                 return Err(RegistryRefusal::bad(text));
             }
             let sha256 = registry.blobs.put(&bytes)?;
-            // The same bytes may be sent again, as a client does that lost the answer.
+            // The same bytes may be sent again: a client does so when it lost the answer.
             if !ticket.value.uploaded {
                 ticket.value.uploaded = true;
                 let expect = ExpectedVersion::Version(ticket.version);
@@ -100,7 +100,7 @@ pub(crate) async fn upload(
 }
 
 impl TeamRegistry {
-    /// A ticket of the caller's that still counts.
+    /// A ticket of the caller that is still valid.
     pub(crate) fn ticket(
         &self,
         caller: &RegistryCaller,
@@ -120,7 +120,7 @@ impl TeamRegistry {
     }
 }
 
-/// The name of stored bytes, as publications repeat it.
+/// The name of stored bytes, as publications refer to them.
 pub(crate) fn storage_id(sha256: &str) -> String {
     format!("sha256:{sha256}")
 }
@@ -132,7 +132,7 @@ pub(crate) fn new_id() -> Result<String, RegistryRefusal> {
     Ok(hex(&bytes[..16]))
 }
 
-/// What kind of file it is, as far as that can be repeated safely.
+/// The type of a file, where it is safe to send back.
 pub(crate) fn content_type(given: Option<&str>) -> String {
     let fine = |kind: &&str| {
         (3..=100).contains(&kind.len())

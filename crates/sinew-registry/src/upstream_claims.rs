@@ -1,4 +1,4 @@
-//! What another registry announced of a skill, and whether its files are that.
+//! What another registry announced about a skill, and whether its files match that.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::bundle::RegistryBundleFile;
 use super::refusal::RegistryRefusal;
 use super::upload::content_type;
 
-/// What moderators say against a skill.
+/// How upstream's moderators flag a skill.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum UpstreamFlag {
     Suspicious,

@@ -1,4 +1,4 @@
-//! What the registry says of a version's safety, in the shapes of the upstream API.
+//! The registry's verdict on the safety of a version, in the shapes of the upstream API.
 //!
 //! The scanner's words are `allow`, `warn` and `block`; the API's are `clean`, `suspicious` and
 //! `malicious`. What blocks is never stored, so a stored version is clean, with or without warnings,
@@ -24,7 +24,7 @@ use super::model::{SkillDoc, VersionDoc};
 use super::refusal::{RefusalFormat, RegistryRefusal, RegistryReply, json_answer};
 use super::skill_request::RegistrySkillRequest;
 
-/// Items of one bulk question.
+/// Items of one bulk request.
 const MAX_ITEMS: usize = 100;
 const CARD: &str = "skill-card.md";
 
@@ -306,7 +306,7 @@ impl TeamRegistry {
     }
 }
 
-/// A page about a version that the registry vouches for, made of what it knows.
+/// The card of a version: the facts that the registry vouches for.
 fn card_text(skill: &SkillDoc, version: &VersionDoc) -> String {
     let safe = |text: &str| Untrusted::new(text).for_terminal();
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! Discovery indexes: what clients find that know nothing but an address.
+//! Discovery indexes, for clients that know only an address.
 
 use serde_json::{Value, json};
 use sinew_hub::tree::SkillTree;
@@ -29,7 +29,7 @@ fn every_entry_leads_to_bytes_of_its_digest() {
             [
                 (&json!("one-file"), &json!("skill-md")),
                 (&json!("two-files"), &json!("archive")),
-                // The second owner of a name goes by both, and comes last.
+                // The entry of a name's second owner is named after owner and slug, and comes last.
                 (&json!("bob-b-one-file"), &json!("skill-md")),
             ]
         );

@@ -129,8 +129,8 @@ fn files_are_text_or_bytes_whatever_they_call_themselves() {
     file("../../pepper").refused(404, "File not found");
 }
 
-/// Bytes that were altered where they lie are not served, and come back with the
-/// next publication of the true ones.
+/// Bytes that were altered in storage are not served, and are restored by the next publication of the
+/// original ones.
 #[test]
 fn altered_bytes_are_not_served() {
     let team = Team::new();

@@ -88,7 +88,7 @@ fn pages_follow_each_other() {
     assert_eq!((seen, pages), (all, 2));
     let count =
         |query: &str| paths(&team.get(&format!("/api/v1/skills/export?{query}"), &token)).len();
-    // A limit is a wish between 1 and 250.
+    // A limit is clamped to between 1 and 250.
     assert_eq!((count("limit=0"), count("limit=1"), count("limit=9999")), (1, 1, 6));
     let start = 1_750_000_000_000_u64;
     assert_eq!(count(&format!("startDate={}&endDate={}", start + 1_000, start + 2_000)), 2);
@@ -123,7 +123,7 @@ fn an_export_needs_a_token_and_has_few_turns() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_and_the_rest_comes() {
+fn what_cannot_be_read_is_reported_and_the_rest_is_exported() {
     let team = Team::new();
     let token = filled(&team);
     let single = team.get("/api/v1/download?slug=tool-number-2", &token);

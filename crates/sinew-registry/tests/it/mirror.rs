@@ -53,7 +53,7 @@ fn only_what_is_allowed_comes_in() {
     ] {
         team.get(&format!("/api/v1/skills/{path}"), &token).refused(404, "Skill not found");
     }
-    // A miss is remembered: strangers cannot make us ask for ever.
+    // A miss is remembered, so that callers cannot make us ask upstream without end.
     let asked = hub.requests().len();
     team.get("/api/v1/skills/weather", &token).refused(404, "Skill not found");
     assert_eq!(hub.requests().len(), asked);
@@ -93,7 +93,7 @@ fn what_is_not_what_upstream_announced_is_refused() {
 }
 
 #[test]
-fn what_upstream_flags_is_flagged_or_hidden_at_the_next_look() {
+fn what_upstream_flags_is_flagged_or_hidden_at_the_next_check() {
     let hub = upstream();
     let team = Team::mirroring(hub.address(), &["*"], "");
     let token = team.token(TokenRole::Read, "alice");
@@ -113,7 +113,7 @@ fn what_upstream_flags_is_flagged_or_hidden_at_the_next_look() {
 }
 
 #[test]
-fn while_upstream_is_away_the_copy_is_served_and_said_to_be_old() {
+fn while_upstream_is_down_the_copy_is_served_and_marked_as_old() {
     let hub = upstream();
     let team = Team::mirroring(hub.address(), &["*"], "");
     let token = team.token(TokenRole::Read, "alice");
@@ -125,7 +125,7 @@ fn while_upstream_is_away_the_copy_is_served_and_said_to_be_old() {
 }
 
 #[test]
-fn an_owner_of_theirs_never_passes_for_one_of_ours() {
+fn an_upstream_owner_is_never_mistaken_for_one_of_ours() {
     let hub = upstream();
     hub.publish("alice", "notes-app", "9.0.0", &[("SKILL.md", &skill_text("notes-app", "x"))]);
     let team = Team::mirroring(hub.address(), &["*"], "");

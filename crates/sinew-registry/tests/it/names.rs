@@ -40,7 +40,7 @@ fn a_name_must_not_be_mistaken_for_another_owners() {
 }
 
 #[test]
-fn a_slug_that_two_own_needs_an_owner() {
+fn a_slug_with_two_owners_needs_the_owner() {
     let team = Team::new();
     let (alice, bob) =
         (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));

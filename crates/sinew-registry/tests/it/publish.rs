@@ -15,7 +15,7 @@ fn a_version_never_changes() {
     let token = team.token(TokenRole::Publish, "alice");
     let first = team.publish_text(&token, "demo-skill", "1.0.0", "hello").json();
     assert_eq!(first["publicationStatus"], "published");
-    // The same bytes again are no change, and say so by the same ids.
+    // The same bytes again change nothing, and get the same ids.
     let again = team.publish_text(&token, "demo-skill", "1.0.0", "hello").json();
     assert_eq!(again["versionId"], first["versionId"]);
     // Other bytes are refused, and what was there stays.
@@ -116,7 +116,7 @@ fn files_and_bundles_have_a_size() {
 }
 
 #[test]
-fn what_makes_no_skill_is_refused() {
+fn files_that_do_not_form_a_skill_are_refused() {
     let team = Team::new();
     let token = team.token(TokenRole::Publish, "alice");
     let text = skill("demo-skill", "hello");
@@ -202,7 +202,7 @@ fn what_the_scan_blocks_is_refused_with_what_was_found() {
     reply.refused(400, "Blocked by the security scan; nothing was published.");
     assert!(reply.text().contains("credential-file-exfil SKILL.md:10"), "{}", reply.text());
     team.get("/api/v1/skills/helper-tool", &token).refused(404, "Skill not found");
-    // A clean first version does not open the door for the next one.
+    // A clean first version does not exempt the next one from the scan.
     assert_eq!(team.publish_text(&token, "helper-tool", "1.0.0", "Say hello.").status, 200);
     assert_eq!(team.publish_text(&token, "helper-tool", "1.0.1", evil).status, 400);
     let detail = team.get("/api/v1/skills/helper-tool", &token).json();
@@ -211,7 +211,7 @@ fn what_the_scan_blocks_is_refused_with_what_was_found() {
 }
 
 #[test]
-fn warnings_are_published_and_said() {
+fn skills_with_warnings_are_published_and_the_warnings_shown() {
     let team = Team::new();
     let (alice, bob) =
         (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Read, "bob"));
@@ -227,9 +227,9 @@ fn warnings_are_published_and_said() {
     assert_eq!(moderation["moderation"]["evidence"][0]["file"], "SKILL.md");
 }
 
-/// The client knows one licence, and gives up at the name of any other.
+/// The client knows one licence, and fails on the name of any other.
 #[test]
-fn a_licence_is_told_where_no_client_stumbles() {
+fn a_licence_is_shown_where_no_client_fails_on_it() {
     let team = Team::new();
     let token = team.token(TokenRole::Publish, "alice");
     for (slug, license, field) in
@@ -247,7 +247,7 @@ fn a_licence_is_told_where_no_client_stumbles() {
 }
 
 #[test]
-fn of_two_at_once_one_is_first() {
+fn of_two_simultaneous_publications_one_wins() {
     let team = Team::new();
     let token = team.token(TokenRole::Publish, "alice");
     let bodies: Vec<Value> = (0..8)

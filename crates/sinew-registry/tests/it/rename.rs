@@ -1,4 +1,4 @@
-//! Names that change: tags, slugs, and skills that go into others.
+//! Names that change: tags, slugs, and skills that are merged into others.
 
 use serde_json::{Value, json};
 use sinew_registry::TokenRole;
@@ -72,7 +72,7 @@ fn a_renamed_skill_is_found_by_both_names() {
     let star = team.post("/api/v1/stars/other-name", &bob, &json!({})).json();
     assert_eq!(star["alreadyStarred"], true);
     team.publish_text(&alice, "first-name", "2.0.0", "x")
-        .refused(400, "leads to @alice/other-name");
+        .refused(400, "redirects to @alice/other-name");
     team.publish_text(&alice, "other-name", "2.0.0", "x").json();
     // Once more, and back to where it began.
     rename(&alice, "first-name", "third-name").json();
@@ -85,7 +85,7 @@ fn a_renamed_skill_is_found_by_both_names() {
 }
 
 #[test]
-fn a_skill_that_goes_into_another_leads_there() {
+fn a_skill_that_is_merged_into_another_redirects_there() {
     let team = Team::new();
     let (alice, bob) =
         (team.token(TokenRole::Publish, "alice"), team.token(TokenRole::Publish, "bob"));
@@ -105,7 +105,7 @@ fn a_skill_that_goes_into_another_leads_there() {
     assert_eq!(slugs(&team, &alice), ["document-kit", "weather"]);
     let detail = team.get("/api/v1/skills/pdf-join", &bob).json();
     assert_eq!(detail["skill"]["slug"], "document-kit");
-    // What was brought together can be taken apart again.
+    // A merge can be undone.
     let undelete = "/api/v1/skills/pdf-join/undelete";
     team.post(undelete, &alice, &json!({})).json();
     assert_eq!(team.get("/api/v1/skills/pdf-join", &bob).json()["skill"]["slug"], "pdf-join");

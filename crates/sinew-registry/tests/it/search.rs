@@ -61,7 +61,7 @@ fn other_words_find_it_too() {
         assert_eq!(search(query), ["image-resizer"], "{query}");
     }
     assert_eq!(search("will+it+rain+tomorrow")[0], "weather");
-    // Whatever means the same, what is called so comes first, and nonsense finds nothing.
+    // An exact name comes before a similar meaning, and nonsense finds nothing.
     assert_eq!(search("image-resizer")[0], "image-resizer");
     for query in ["qwertyuiop", "hello+there", "12345"] {
         assert_eq!(search(query), Vec::<String>::new(), "{query}");

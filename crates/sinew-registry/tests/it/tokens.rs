@@ -1,4 +1,4 @@
-//! Tokens: roles, ends, and where they are not.
+//! Tokens: roles, expiry, and that none is stored in clear.
 
 use std::fs;
 
@@ -47,7 +47,7 @@ fn a_token_that_another_process_revokes_ends_with_the_next_request() {
     team.get("/api/v1/search?q=x", &token).refused(401, "invalid or revoked");
 }
 
-/// A day of requests does not mean a day of writing.
+/// Not every request writes to the database.
 #[test]
 fn the_last_use_of_a_token_is_noted_once_an_hour() {
     let team = Team::new();

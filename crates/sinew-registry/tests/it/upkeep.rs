@@ -1,4 +1,4 @@
-//! Keeping up: what nothing refers to goes, everything else stays; counts survive.
+//! Background work: files without a reference are removed, the others stay; counts survive.
 
 use std::fs;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ fn only_old_files_without_a_reference_go() {
 }
 
 #[test]
-fn what_was_counted_is_written_in_the_end() {
+fn counts_are_written_when_the_work_ends() {
     let team = Team::new();
     let token = team.token(TokenRole::Publish, "alice");
     team.publish_text(&token, "demo-skill", "1.0.0", "hello").json();
@@ -117,7 +117,7 @@ fn a_search_does_not_read_again_what_was_published_here() {
         team.publish_text(&token, &format!("tool-number-{number}"), "1.0.0", "hello").json();
     }
     team.send("DELETE", "/api/v1/skills/tool-number-4", &token, &[], b"").json();
-    // Until the index counts as old, and the trail is looked at.
+    // Until the index counts as old, and the trail is read.
     std::thread::sleep(Duration::from_millis(600));
     let read = skills.load(Ordering::Relaxed);
     let found = team.get("/api/v1/search?q=tool-number", &token).json();

@@ -300,8 +300,7 @@ impl Config {
                 policy.exec.command = policy.exec.command.trim().to_owned();
             }
             Some(_) => {
-                // Whoever wrote something here wants a say; what cannot be read must not mean
-                // "no say".
+                // The user wants a policy here; one that cannot be read must not mean "no policy".
                 policy.enabled = PolicySwitch::On;
                 reader.bad(InstallPolicy::PATH, "a map; until it is, nothing is installed");
             }

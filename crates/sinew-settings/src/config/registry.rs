@@ -33,10 +33,10 @@ choices! {
     /// Who may read a registry without a token.
     #[derive(Default)]
     pub enum RegistryMode {
-        /// Nobody.
+        /// No one.
         #[default]
         Private = "private",
-        /// Everybody.
+        /// Every caller.
         PublicRead = "public-read",
     }
 }
