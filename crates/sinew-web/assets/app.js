@@ -26,7 +26,7 @@ async function refresh(address, names) {
     return false;
   }
   const text = await response.text();
-  // An answer that was overtaken by a newer question is thrown away.
+  // An answer that a newer request has overtaken is discarded.
   if (turn !== latest || !response.ok) return false;
   const fresh = new DOMParser().parseFromString(text, "text/html");
   for (const name of names) {
@@ -39,7 +39,7 @@ async function refresh(address, names) {
   return true;
 }
 
-// Parts that follow what happens: data-live names the kinds of events.
+// Parts that follow events: data-live names their kinds.
 function liveParts() {
   return [...document.querySelectorAll("[data-live]")];
 }
@@ -53,7 +53,7 @@ function busy(part) {
 
 let pending = new Set();
 let timer = 0;
-function heard(kind) {
+function refreshFor(kind) {
   for (const part of liveParts()) {
     const kinds = part.dataset.live.split(" ");
     if (kind === "reset" || kinds.some((wanted) => kind.startsWith(wanted))) pending.add(part.id);
@@ -85,7 +85,7 @@ function listen() {
   const source = new EventSource("/api/v1/events?kinds=" + encodeURIComponent(wanted));
   source.addEventListener("open", () => say("Live", "on"));
   source.addEventListener("error", () => say("Reconnecting…", "off"));
-  for (const kind of KINDS) source.addEventListener(kind, () => heard(kind));
+  for (const kind of KINDS) source.addEventListener(kind, () => refreshFor(kind));
   addEventListener("pagehide", () => source.close());
 }
 
@@ -112,7 +112,7 @@ function typeAhead() {
   }
 }
 
-// Questions before something is done: data-ask holds the words.
+// Asks before an action: data-ask holds the question.
 function confirmFirst() {
   const dialog = document.getElementById("ask");
   if (!dialog || !dialog.showModal) return;

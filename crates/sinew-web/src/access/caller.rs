@@ -18,7 +18,7 @@ pub(crate) const COOKIE: &str = "sinew_session";
 /// The header that scripts of our own pages send with every write.
 const CSRF_HEADER: &str = "x-sinew-csrf";
 
-/// Who calls. Set here, never by a request's own words.
+/// Who calls. Set here, never by what a request says about itself.
 #[derive(Debug, Clone)]
 pub enum WebCaller {
     /// A program that has the token. It can ask, and never approve.
@@ -36,7 +36,7 @@ impl WebCaller {
         }
     }
 
-    /// Whether a person is there to see what was found.
+    /// Whether a person sees the answer.
     pub fn is_person(&self) -> bool {
         matches!(self, Self::Person)
     }
@@ -84,8 +84,8 @@ pub(crate) async fn identify(
     next.run(request).await
 }
 
-/// What every route of the API asks for: a caller, and for a browser's writes the word that only
-/// our own pages know.
+/// What every route of the API requires: a known caller, and for a browser's writes the CSRF token
+/// that only our own pages have.
 pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
     match request.extensions().get::<WebCaller>() {
         None => unauthorized("this needs the server's token, or a browser that is signed in"),
@@ -95,7 +95,7 @@ pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
             let word = request.headers().get(CSRF_HEADER).and_then(|word| word.to_str().ok());
             let session = request.extensions().get::<Arc<BrowserSession>>();
             let ours = session.zip(word).is_some_and(|(session, word)| session.matches_csrf(word));
-            // That the origin is ours was checked in front; here it must be there at all.
+            // The listener has checked that a given origin is ours; here there must be one at all.
             let said_where = request.headers().contains_key(ORIGIN);
             let sent_by_us = ours && said_where;
             if !reads && !sent_by_us {
@@ -110,7 +110,7 @@ pub(crate) async fn require_for_api(request: Request, next: Next) -> Response {
     }
 }
 
-/// What `/metrics` asks for: the same, unless the configuration makes it public.
+/// What `/metrics` requires: the same, unless the configuration makes it public.
 pub(crate) async fn require_for_metrics(
     State(app): State<WebApp>,
     request: Request,

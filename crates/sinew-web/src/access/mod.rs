@@ -1,7 +1,7 @@
 //! Who calls: a program with the token, or a person whose browser was signed in.
 //!
-//! The token is the engine's. A browser gets a cookie instead, for a code that works once; a page of another site can make it send the cookie, but
-//! not the word that only our own pages know.
+//! The token is the engine's. A browser gets a cookie instead, for a code that works once. A page of
+//! another site can make the browser send the cookie, but not the CSRF token that only our pages have.
 //!
 //! **Must never happen here:** a secret compared byte by byte, kept where it could be printed, or
 //! accepted twice.

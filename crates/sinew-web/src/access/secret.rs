@@ -1,4 +1,4 @@
-//! Secrets: made of chance, known only by their digest.
+//! Secrets: random, and stored only as their digest.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub(super) fn new_secret() -> io::Result<String> {
     Ok(BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// What is kept of a secret, and what is compared: how long that takes says nothing about the secret.
+/// The digest of a secret, which is stored and compared in constant time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct SecretDigest([u8; 32]);
 
@@ -22,7 +22,7 @@ impl SecretDigest {
         Self(Sha256::digest(secret.as_bytes()).into())
     }
 
-    /// Whether this is the secret, in the same time whatever it is.
+    /// Whether this is the secret, in constant time.
     pub(super) fn is(&self, secret: &str) -> bool {
         let other = Self::of(secret);
         let differing = self.0.iter().zip(other.0).fold(0, |all, (a, b)| all | (a ^ b));

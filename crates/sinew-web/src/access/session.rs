@@ -28,7 +28,7 @@ pub struct WebAccess {
 #[derive(Debug)]
 pub(crate) struct BrowserSession {
     since: Instant,
-    /// What only pages of this server know.
+    /// The CSRF token, which only pages of this server have.
     pub(crate) csrf: String,
     csrf_known: SecretDigest,
 }
@@ -66,7 +66,7 @@ impl WebAccess {
         Ok(code)
     }
 
-    /// Signs a browser in for a code or the token, and gives what its cookie holds.
+    /// Signs a browser in for a code or the token, and returns the value of its cookie.
     pub(crate) fn sign_in(&self, given: &str) -> io::Result<Option<String>> {
         let code = lock(&self.codes).remove(&SecretDigest::of(given));
         let fresh = code.is_some_and(|since| since.elapsed() < CODE_LIVES);

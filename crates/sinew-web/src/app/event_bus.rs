@@ -9,10 +9,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Streams at once: a few browser tabs and a few programs. Each holds a connection.
 pub(crate) const MAX_STREAMS: usize = 16;
-/// Events kept for a slow listener; one that falls further behind is told to look for itself.
+/// Events kept for a slow client; one that falls further behind is told to load again.
 const BACKLOG: usize = 256;
 
-/// What kind of thing happened.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerEventKind {
     CatalogChanged,
@@ -59,7 +59,7 @@ impl ServerEventKind {
     }
 }
 
-/// One thing that happened.
+/// One event.
 #[derive(Debug)]
 pub(crate) struct ServerEvent {
     pub(crate) id: u64,
@@ -67,7 +67,7 @@ pub(crate) struct ServerEvent {
     pub(crate) data: Value,
 }
 
-/// Tells listeners what happened.
+/// Sends events to the open streams.
 #[derive(Debug)]
 pub(crate) struct EventBus {
     sender: broadcast::Sender<Arc<ServerEvent>>,
@@ -93,7 +93,7 @@ impl EventBus {
         self.sender.receiver_count()
     }
 
-    /// A place among the listeners, if there is one.
+    /// Opens a stream, unless too many are open.
     pub(crate) fn listen(
         &self,
     ) -> Option<(OwnedSemaphorePermit, broadcast::Receiver<Arc<ServerEvent>>)> {

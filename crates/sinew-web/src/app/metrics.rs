@@ -15,7 +15,7 @@ use sinew_store::RecordSeq;
 
 use super::WebApp;
 
-/// Upper ends of the buckets, in seconds: from a warm static answer to a hung model.
+/// Upper bounds of the buckets, in seconds: from a warm answer without the model to a stuck one.
 const BUCKETS: [f64; 9] = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5];
 
 /// Everything that is counted while the server runs.
@@ -113,7 +113,7 @@ impl WebMetrics {
         Ok(counts)
     }
 
-    /// Takes in what hooks have logged since the last look. They are other processes.
+    /// Reads what hooks have logged since the last call. They are other processes.
     pub(crate) fn read_hook_latencies(&self, env: &Environment) {
         let mut hooks = self.hooks.lock().unwrap_or_else(PoisonError::into_inner);
         let (timings, read) = hook::timings(env, hooks.read);
@@ -163,7 +163,7 @@ pub(crate) fn family(
     }
 }
 
-/// Counts each answer under the route as it is written in the code, never as it was asked for.
+/// Counts each answer under the route pattern, never under the path that was requested.
 pub(crate) async fn count(State(app): State<WebApp>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let response = next.run(request).await;

@@ -1,4 +1,4 @@
-//! What all routes share: one engine that is kept up to date, what happened, and who may call.
+//! What all routes share: one engine that is kept up to date, the event bus, and who may call.
 
 mod change_follower;
 mod event_bus;
@@ -30,10 +30,10 @@ const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 /// How often agents' sessions are looked through, where the configuration says so.
 const LEARN_EVERY: Duration = Duration::from_secs(60);
 
-/// How often it is seen whether registries are to be asked about installed skills again. They are
-/// asked once a day.
+/// How often to check whether registries are due to be asked about installed skills. They are asked
+/// once a day.
 const RECHECK_EVERY: Duration = Duration::from_secs(60 * 60);
-/// How soon a thread that waits for that notices that its app is gone.
+/// How soon a waiting thread notices that its app is gone.
 const NOTICE: Duration = Duration::from_secs(1);
 
 /// What all routes share. Cheap to clone.
@@ -52,7 +52,7 @@ struct WebAppState {
     installs: Mutex<HashMap<String, PendingInstall>>,
 }
 
-/// What waits for a yes.
+/// An install that waits for approval.
 #[derive(Debug, Clone)]
 pub(crate) enum PendingInstall {
     /// A skill that is new here.
@@ -61,7 +61,7 @@ pub(crate) enum PendingInstall {
     Update { key: String, place: InstallTarget },
 }
 
-/// Installs that are remembered; an older one is asked for again.
+/// Installs that are remembered; one beyond it has to be requested again.
 const MAX_INSTALLS: usize = 100;
 
 impl fmt::Debug for WebApp {
@@ -108,7 +108,7 @@ impl WebApp {
         let app = Arc::downgrade(&self.0);
         self.0.live.follow(move |event| match app.upgrade() {
             Some(app) => {
-                // That watching goes on more slowly, `doctor` tells.
+                // `doctor` reports where watching has become slower.
                 if matches!(event, WatchEvent::Changed(_)) {
                     Self(app).wake_follower();
                 }
@@ -127,7 +127,7 @@ impl WebApp {
     /// Has the follower read the store at once after a change, so that clients need not wait a second.
     pub(crate) fn wake_follower(&self) {
         if let Some(poke) = &*self.0.poke.lock().unwrap_or_else(PoisonError::into_inner) {
-            // A poke that waits already does for this one too.
+            // A wake-up that is already queued covers this one too.
             let _ = poke.try_send(());
         }
     }
@@ -139,7 +139,7 @@ impl WebApp {
         engine
     }
 
-    /// Tells listeners that the configuration changed, where this is another engine than before.
+    /// Tells clients that the configuration changed, where the engine is another one than before.
     fn tell_of_config(&self, engine: &Arc<Engine>) {
         let mut seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if !std::ptr::eq(seen.as_ptr(), Arc::as_ptr(engine)) {
@@ -158,7 +158,7 @@ impl WebApp {
         WebContext { app: self.clone(), view }
     }
 
-    /// Asks the engine, on a thread that may wait.
+    /// Asks the engine, on a thread that may block.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,
         work: impl FnOnce(&WebContext) -> Result<T, EngineError> + Send + 'static,

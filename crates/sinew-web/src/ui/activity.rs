@@ -1,4 +1,4 @@
-//! Everything that was decided or done, with its why.
+//! Everything that was decided or done, with the reason.
 
 use askama::Template;
 use axum::extract::{Query, State};
@@ -50,7 +50,7 @@ struct ActivityPage {
     people: Vec<(String, bool)>,
     rows: Vec<ActivityRow>,
     found: usize,
-    /// Where the same is to be had as lines of JSON.
+    /// The address of the same list as lines of JSON.
     export: String,
 }
 

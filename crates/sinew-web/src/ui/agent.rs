@@ -22,7 +22,7 @@ pub(super) struct AgentRow {
     pub(super) word: &'static str,
     pub(super) class: &'static str,
     pub(super) connected: bool,
-    /// Places that no longer say what was written.
+    /// Entries that no longer hold what was written.
     pub(super) changed: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ fn found(engine: &Engine, name: &str) -> Result<AgentRow, EngineError> {
     let all = engine.connect().connections()?;
     let found = all.iter().find(|connection| connection.agent == name).map(AgentRow::of);
     found.ok_or_else(|| {
-        let said = format!("there is no agent `{name}` that could be connected");
+        let said = format!("there is no agent `{name}` that can be connected");
         EngineError::new(ErrorCode::UnknownAgent, said)
     })
 }

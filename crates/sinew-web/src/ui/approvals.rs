@@ -128,7 +128,7 @@ pub(super) async fn decide(
     let install = app.install_of(&id);
     app.change(move |look| {
         look.engine.approvals().decide(&id, &decision)?;
-        // What a page asked for goes on where the answer was given.
+        // An install that a page asked for continues once it is approved.
         if let Some(install) = install.filter(|_| yes) {
             let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
             match install {

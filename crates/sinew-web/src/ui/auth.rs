@@ -23,12 +23,12 @@ pub(super) struct SignInQuery {
 #[template(path = "auth.html")]
 struct SignInPage {
     theme: &'static str,
-    /// What was wrong with the try before.
+    /// Why the last attempt failed.
     refused: Option<&'static str>,
     signed_in: bool,
 }
 
-/// The sign-in page, or what a link from the terminal leads to.
+/// The sign-in page, or the target of a link from the terminal.
 pub(super) async fn show(
     State(app): State<WebApp>,
     called: Option<Extension<ServerOrigin>>,
@@ -76,7 +76,7 @@ fn signed_in(
     };
     app.warm();
     let secure = called.is_some_and(|Extension(ServerOrigin(origin))| origin.starts_with("https:"));
-    // The page goes on by itself: a redirect would still count as the other site's, without cookie.
+    // A page that continues by itself: a redirect would still count as cross-site, without the cookie.
     let mut response = page(headers, StatusCode::OK, None, true);
     set_cookie(&mut response, COOKIE, &cookie, SESSION_LIVES.as_secs(), secure);
     response

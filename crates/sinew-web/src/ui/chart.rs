@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-/// A label as it may stand in SVG.
+/// A label, escaped for SVG.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     super::text::escape(&super::text::line(text), &mut out);
@@ -58,7 +58,7 @@ pub(super) fn shares(parts: &[(&str, &'static str, usize)]) -> String {
     text
 }
 
-/// How sure we are, with the line that a match has to pass.
+/// A probability, with the threshold that a match must reach.
 pub(super) fn probability(value: f64, threshold: f64) -> String {
     let mut text = String::new();
     let says = format!("{:.0} % sure; a match needs {:.0} %", 100.0 * value, 100.0 * threshold);
@@ -73,7 +73,7 @@ pub(super) fn probability(value: f64, threshold: f64) -> String {
     text
 }
 
-/// A signal's part of a score, against the largest part there is.
+/// A signal's part of a score, relative to the largest part.
 pub(super) fn part(value: f64, largest: f64) -> String {
     let mut text = String::new();
     open_thin(&mut text, 120.0, 6.0, &format!("{value:+.2}"));
@@ -87,7 +87,7 @@ pub(super) fn part(value: f64, largest: f64) -> String {
     text
 }
 
-/// A weight as it counts today, what disuse has taken, and what is at least true of it.
+/// A weight as it counts today, what decay has taken off, and the lower bound of its reliability.
 pub(super) fn weight(weight: f64, effective: f64, at_least: f64) -> String {
     let mut text = String::new();
     let says = format!(
@@ -109,8 +109,8 @@ pub(super) fn weight(weight: f64, effective: f64, at_least: f64) -> String {
     text
 }
 
-/// What disuse makes of a weight, with the lines below which it is not offered and above which a
-/// reflex may be.
+/// The decay of a weight without use, with the lines below which it is not offered and above which a
+/// reflex is possible.
 pub(super) fn decay(name: &str, points: &[(u32, f64)], days: u32) -> String {
     let mut text = String::new();
     let last = points.last().map_or(0.0, |(_, value)| *value);

@@ -17,7 +17,7 @@ use super::text::{line, percent};
 use crate::api::{DECAY_AHEAD, curves};
 use crate::app::WebApp;
 
-/// Candidates that are drawn; more would be a tangle.
+/// Candidates that are drawn; more would be unreadable.
 const DRAWN: usize = 40;
 /// Candidates and lessons that are listed; the rest is what `sinew cortex show` prints.
 const LISTED: usize = 50;
@@ -93,7 +93,7 @@ fn row(region: &str, view: &CandidateView) -> CandidateRow {
         filtered: view.filtered.map(|why| match why {
             FilterReason::Blacklisted => "never offered: it is on the blacklist",
             FilterReason::Weak => "not offered: too weak today",
-            FilterReason::LastResort => "not offered: shown as a last resort lately",
+            FilterReason::LastResort => "not offered: recently shown as a last resort",
         }),
     }
 }

@@ -8,7 +8,7 @@ pub(super) struct DiffLine {
     /// The class of its span.
     pub(super) class: &'static str,
     pub(super) text: String,
-    /// Its number in what comes, where it is part of that.
+    /// Its number in the new text, where it is part of that.
     pub(super) at: Option<usize>,
 }
 
@@ -16,7 +16,7 @@ pub(super) struct DiffLine {
 pub(super) fn lines(diff: &str) -> Vec<DiffLine> {
     let all: Vec<&str> = diff.lines().collect();
     let begins = |at: usize, with: &str| all.get(at).is_some_and(|text| text.starts_with(with));
-    // The names of the two files; a line that was taken out may begin with dashes, too.
+    // The names of the two files; a removed line may begin with dashes, too.
     let names = |at: usize| begins(at, "--- ") && begins(at + 1, "+++ ") && begins(at + 2, "@@");
     let mut next = 0;
     let each = all.iter().enumerate().map(|(at, text)| {
@@ -40,7 +40,7 @@ pub(super) fn lines(diff: &str) -> Vec<DiffLine> {
     each.collect()
 }
 
-/// The first line of what comes, of a head such as `@@ -3,3 +3,7 @@`.
+/// The first line of the new text, from a head such as `@@ -3,3 +3,7 @@`.
 fn first_of_new(head: &str) -> Option<usize> {
     let new = head.split(' ').find_map(|part| part.strip_prefix('+'))?;
     new.split(',').next()?.parse().ok()

@@ -1,4 +1,4 @@
-//! What every page has: who looks at it, what waits, and how trouble is shown.
+//! What every page has: its visitor, what waits, and how an error is shown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) struct PageFrame {
     pub(super) csrf: String,
     pub(super) theme: &'static str,
     pub(super) done: Option<&'static str>,
-    /// How to take that back, where one button does.
+    /// How to undo that, where one button does.
     pub(super) undo: Option<SwitchUndo>,
     pub(super) approvals: usize,
     pub(super) proposals: usize,
@@ -112,7 +112,7 @@ pub(super) struct SignedForm {
 }
 
 impl SignedForm {
-    /// A field that says something.
+    /// A field that is not empty.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let value = self.fields.get(name)?.first()?;
         Some(value.replace("\r\n", "\n")).filter(|value| !value.trim().is_empty())
@@ -133,7 +133,7 @@ impl<S: Send + Sync> FromRequest<S> for SignedForm {
         let has_origin = parts.headers.contains_key(ORIGIN);
         let request = Request::from_parts(parts, body);
         let bytes = Bytes::from_request(request, state).await.map_err(|_| {
-            let said = "the form is larger than this server takes";
+            let said = "the form is larger than this server accepts";
             PageError(Problem::new(ErrorCode::TooLarge, said)).into_response()
         })?;
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -141,7 +141,7 @@ impl<S: Send + Sync> FromRequest<S> for SignedForm {
             fields.entry(name.into_owned()).or_default().push(value.into_owned());
         }
         let word = fields.get("csrf").and_then(|words| words.first());
-        // That the origin is ours was checked in front; here it must be there at all.
+        // The listener has checked that a given origin is ours; here there must be one at all.
         if !has_origin || !word.is_some_and(|word| visitor.session.matches_csrf(word)) {
             let said = "this form was not sent by a page of this server, or the page is too old";
             let problem = Problem::new(ErrorCode::Csrf, said).hint("load the page again");
@@ -158,7 +158,8 @@ pub(super) struct HtmlPage(String);
 impl HtmlPage {
     pub(super) fn of(template: &impl Template) -> Result<Self, EngineError> {
         template.render().map(Self).map_err(|error| {
-            EngineError::new(ErrorCode::NotDrawn, format!("no page: {error}")).caused_by(error)
+            EngineError::new(ErrorCode::NotDrawn, format!("the page cannot be rendered: {error}"))
+                .caused_by(error)
         })
     }
 }
@@ -169,7 +170,7 @@ impl IntoResponse for HtmlPage {
     }
 }
 
-/// Trouble, as a page.
+/// An error, as a page.
 #[derive(Debug)]
 pub(super) struct PageError(pub(super) Problem);
 

@@ -1,4 +1,4 @@
-//! How everything is: what was looked at, and the configuration that holds.
+//! The state of the machine: what was checked, and the configuration in effect.
 
 use askama::Template;
 use axum::extract::State;

@@ -27,7 +27,7 @@ pub(super) struct HistoryVersion {
     /// Whether its change is shown.
     pub(super) open: bool,
     pub(super) can_undo: bool,
-    /// Whether everything after it can be taken back at once.
+    /// Whether everything after it can be undone at once.
     pub(super) can_return: bool,
 }
 
@@ -60,9 +60,9 @@ fn done(action: VersionCause) -> &'static str {
 }
 
 /// Whether a version is in force: it was never undone, or every undo of it was itself undone.
-fn stands(history: &[SkillVersion], id: &str) -> bool {
+fn is_in_force(history: &[SkillVersion], id: &str) -> bool {
     let mut against = history.iter().filter(|version| version.undoes.as_deref() == Some(id));
-    !against.any(|undo| stands(history, &undo.id))
+    !against.any(|undo| is_in_force(history, &undo.id))
 }
 
 /// The versions of a skill, newest first, and what the wanted one changed.
@@ -74,9 +74,9 @@ pub(super) fn versions(
 ) -> (Vec<HistoryVersion>, Option<HistoryChange>) {
     // A skill whose name the workshop cannot write has no history there.
     let history = engine.workshop().with(|shop| shop.history(skill)).unwrap_or_default();
-    let newest = history
-        .iter()
-        .find(|version| version.action == VersionCause::Apply && stands(&history, &version.id));
+    let newest = history.iter().find(|version| {
+        version.action == VersionCause::Apply && is_in_force(&history, &version.id)
+    });
     let newest = newest.map(|version| version.id.clone());
     let when = |version: &SkillVersion| ago(UtcInstant::from_clock(version.at), now);
     let change = history.iter().find(|version| Some(version.id.as_str()) == wanted);
@@ -124,7 +124,7 @@ pub(super) fn uses(
     Ok(uses.collect())
 }
 
-/// Takes back what a version wrote, or everything after it.
+/// Undoes what a version wrote, or everything after it.
 pub(super) async fn undo(
     State(app): State<WebApp>,
     Path(name): Path<String>,

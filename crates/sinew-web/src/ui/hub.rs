@@ -1,4 +1,4 @@
-//! What was installed from registries, what is newer there, and what waits for a yes.
+//! What was installed from registries, what is newer there, and what waits for approval.
 
 use askama::Template;
 use axum::extract::{Query, State};
@@ -23,13 +23,13 @@ use crate::app::{PendingInstall, WebApp, WebContext};
 const ROWS: usize = 20;
 /// Installed skills on a page.
 const INSTALLED: usize = 50;
-/// Skills that are asked after at once; each is a request to a registry.
+/// Skills whose updates are looked up at once; each is a request to a registry.
 const MAX_LOOKED: usize = 40;
 /// Lines of a change that are shown; the rest is what `sinew update --dry-run` prints.
 const MAX_LINES: usize = 60;
 /// Bytes of a lock file that are shown.
 const MAX_LOCK: usize = 8_000;
-/// Names of a kind that are shown of one change.
+/// Names of each kind that are shown for one change.
 const MAX_NAMES: usize = 12;
 
 #[derive(Debug, Default, Deserialize)]
@@ -85,11 +85,11 @@ fn locks(look: &WebContext) -> Vec<LockFileCard> {
     found.collect()
 }
 
-/// What registries have that is newer.
+/// The newer versions that registries have.
 struct UpdatesPanel {
     found: Vec<UpdateRow>,
     current: usize,
-    /// Skills that could not be asked after, and why.
+    /// Skills whose updates could not be looked up, and why.
     problems: Vec<(String, String)>,
     left: usize,
 }
@@ -139,7 +139,7 @@ struct InstalledRow {
     pinned: bool,
 }
 
-/// What the catalog has of an installed skill; its folder need not be called as the skill is.
+/// The catalog's entry for an installed skill, whose folder may have another name.
 fn entry_of<'l>(look: &'l WebContext, found: &Installed) -> Option<&'l CatalogEntry> {
     let mut entries = look.snapshot.catalog.entries.iter();
     entries.find(|entry| entry.file_path.parent() == Some(found.path.as_path()))
@@ -242,7 +242,7 @@ fn place_name(place: InstallTarget) -> &'static str {
     }
 }
 
-/// Where a form means.
+/// The place that a form names.
 fn place_of(form: &SignedForm) -> InstallTarget {
     match form.text("place").as_deref() {
         Some("managed") => InstallTarget::Managed,
@@ -345,7 +345,7 @@ pub(super) async fn uninstall(State(app): State<WebApp>, form: SignedForm) -> Fo
     Ok(Redirect::to("/hub?done=removed"))
 }
 
-/// Keeps an installed skill at its version, or lets it go on.
+/// Keeps an installed skill at its version, or allows updates again.
 pub(super) async fn pin(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     let hold = form.text("free").is_none();
@@ -359,7 +359,7 @@ pub(super) async fn pin(State(app): State<WebApp>, form: SignedForm) -> FormResu
     Ok(Redirect::to(if hold { "/hub?done=held" } else { "/hub?done=freed" }))
 }
 
-/// Asks for an install: it is fetched, verified and scanned, and then waits for a yes.
+/// Asks for an install: it is fetched, verified and scanned, and then waits for approval.
 pub(super) async fn install(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let reference = form.text("reference").unwrap_or_default().trim().to_owned();
     let done = app
@@ -379,7 +379,7 @@ pub(super) async fn install(State(app): State<WebApp>, form: SignedForm) -> Form
     Ok(Redirect::to(&format!("/hub?done={done}")))
 }
 
-/// Asks for an update: the newer version is fetched, verified and scanned, and waits for a yes.
+/// Asks for an update: the newer version is fetched, verified and scanned, and waits for approval.
 pub(super) async fn update(State(app): State<WebApp>, form: SignedForm) -> FormResult {
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     let done = app

@@ -1,12 +1,11 @@
-//! A skill's text as a page shows it: Markdown, with everything that could act taken out.
+//! A skill's text as a page shows it: Markdown, with all active content removed.
 
 use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 
 /// A longer text is shown as it is: a page of that size would not be read.
 const MAX_DRAWN: usize = 256 * 1024;
 
-/// The text as HTML. Raw HTML is shown as text, links that could act lead nowhere, and pictures from
-/// elsewhere are not loaded.
+/// The text as HTML. Raw HTML is shown as text, unsafe links are disabled, and images are not loaded.
 pub(super) fn to_html(text: &str) -> Option<String> {
     if text.len() > MAX_DRAWN {
         return None;
@@ -15,7 +14,7 @@ pub(super) fn to_html(text: &str) -> Option<String> {
     let events = Parser::new_ext(&text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     let events = events.map(|event| match event {
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
-        // The page has its own first and second heads.
+        // The page has its own headings of level one and two.
         Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
             level: lower(level),
             id: None,

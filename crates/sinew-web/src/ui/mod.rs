@@ -4,8 +4,8 @@
 //! adds live parts, answers while the user types, and keys. Without it every page shows and does
 //! the same.
 //!
-//! **Must never happen here:** a skill's text as live HTML, a change without the word that only our
-//! own pages know, a rule about skills.
+//! **Must never happen here:** a skill's text as live HTML, a change without the CSRF token that only
+//! our own pages have, a rule about skills.
 
 mod activity;
 mod agent;
@@ -39,7 +39,7 @@ use axum::routing::{get, post};
 use crate::access::identify;
 use crate::app::{WebApp, count};
 
-/// What pages may load and do: what comes from here, and nothing that is written into them.
+/// What pages may load and run: only files from this server, nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; \
                       form-action 'self'";

@@ -1,4 +1,4 @@
-//! The start page: what there is, what waits, what happened, and how everything is.
+//! The start page: the skills, what waits, what happened, and the state of the machine.
 
 use askama::Template;
 use axum::extract::State;
@@ -74,7 +74,7 @@ impl ProposalRow {
     }
 }
 
-/// One thing that happened, in a list.
+/// One event in a list.
 pub(super) struct ActivityRow {
     pub(super) when: String,
     pub(super) at: String,
@@ -115,7 +115,7 @@ impl ActivityRow {
     }
 }
 
-/// Every state, in the order in which people care.
+/// Every state, in the order of interest.
 pub(super) const STATES: [EntryState; 7] = [
     EntryState::Ready,
     EntryState::NeedsSetup,

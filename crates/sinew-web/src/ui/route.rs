@@ -24,7 +24,7 @@ use crate::app::{WebApp, WebContext};
 const MAX_MESSAGE: usize = 20_000;
 /// Skills that are shown.
 const SHOWN: usize = 8;
-/// Skills that are shown for each of two descriptions.
+/// Skills that are shown for each of the two descriptions.
 const COMPARED: usize = 4;
 
 #[derive(Debug, Default, Deserialize)]
@@ -69,7 +69,7 @@ struct RoutePanel {
     model: String,
     took: String,
     region: Option<String>,
-    /// How the best skill of that region stands.
+    /// The standing of that region's best skill.
     standing: Option<String>,
     reflex: Option<String>,
     unavailable: Vec<UnavailableRow>,
@@ -113,7 +113,7 @@ impl RoutePanel {
                 "There is no skill to match.".to_owned()
             }
             (RouteDecision::None, Some(AbstainReason::NoWords)) => {
-                "The message has no word to go by.".to_owned()
+                "The message has no words to match.".to_owned()
             }
             (RouteDecision::None, Some(AbstainReason::OnlyUnavailable)) => {
                 "No skill that fits can be used. The agent goes on without one.".to_owned()
@@ -149,7 +149,7 @@ fn values(parts: &ScoreParts) -> Vec<(&'static str, f64)> {
         .collect()
 }
 
-/// A part smaller than this says nothing.
+/// A smaller part is not shown.
 const SILENT: f64 = 0.005;
 
 fn row(at: usize, found: &RouteMatch, answer: &RouteAnswer, largest: f64) -> MatchRow {
@@ -185,10 +185,10 @@ fn answer(look: &WebContext, message: &str, actor: Actor) -> RoutePanel {
     RoutePanel::of(&look.route(&request))
 }
 
-/// How the best skill of a region stands, and what it lacks to go ahead unasked.
+/// The standing of a region's best skill, and what it lacks to act by reflex.
 fn standing(leader: &RegionLeader) -> String {
     let reflex = match (leader.reflex, leader.missing.as_slice()) {
-        (true, _) => "it goes ahead by reflex".to_owned(),
+        (true, _) => "it acts by reflex".to_owned(),
         (false, []) => "no reflex".to_owned(),
         (false, missing) => format!("no reflex yet ({})", missing.join("; ")),
     };

@@ -85,7 +85,7 @@ struct SkillFilePanel {
     text: String,
     sha256: String,
     size: String,
-    /// Whether it goes on.
+    /// Whether it was cut.
     cut: bool,
 }
 
@@ -252,7 +252,7 @@ pub(super) async fn show(
         let sees = if entry.model_visible { "sees it" } else { "does not see it" };
         let cost = details.prompt_chars.map(|chars| format!(", for {} characters", number(chars)));
         facts.push(("The model", format!("{sees}{}", cost.unwrap_or_default())));
-        // What it asks for stands among the gates; the others are worth knowing all the same.
+        // What it requires is shown among the gates; the other facts are listed here.
         let needs = &entry.requirements;
         let asked = |name: &String| needs.env.contains(name) || needs.any_env.contains(name);
         let env = details.env.iter().filter(|state| !asked(&state.name));

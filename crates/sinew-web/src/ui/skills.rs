@@ -58,7 +58,7 @@ struct SkillListRow {
     source: String,
     verdict: Option<(&'static str, &'static str)>,
     cost: Option<String>,
-    /// Absent for what cannot be switched: a broken skill, or one that another is used instead of.
+    /// Absent for what cannot be switched: a broken skill, or one that another replaces.
     switch: Option<(bool, bool)>,
 }
 
@@ -124,7 +124,7 @@ pub(super) async fn show(
         found.sort_by(|a, b| (&a.name, &a.file_path).cmp(&(&b.name, &b.file_path)));
         let costs = engine.skills().prompt_costs(catalog);
         let block = engine.skills().prompt(catalog, &PromptOptions::default());
-        // What the prompt has no room for is worth a word where nothing graver is to be said.
+        // Where there is no graver reason, say that the prompt has no room for it.
         let cut = |entry: &CatalogEntry| {
             let mut reasons = block.reasons.iter().filter(|_| entry.model_visible);
             reasons.find(|reason| reason.skill.as_deref() == Some(&entry.name))

@@ -1,4 +1,4 @@
-//! The switches of a skill: on or off, pinned or not, each with its way back.
+//! The switches of a skill: on or off, pinned or not, each with its undo.
 
 use axum::extract::{Path, State};
 use axum::http::Uri;
@@ -13,7 +13,7 @@ use super::text::{line, path_segment};
 use crate::api::Problem;
 use crate::app::WebApp;
 
-/// A switch that can be turned back.
+/// A switch that can be undone.
 #[derive(Debug, Clone)]
 pub(super) struct SwitchUndo {
     pub(super) name: String,
@@ -24,7 +24,7 @@ pub(super) struct SwitchUndo {
 }
 
 impl SwitchUndo {
-    /// The way back from what the address of a page says was done, where that was a switch.
+    /// The undo of the action that a page's address names, where that was a switch.
     pub(super) fn of(uri: &Uri) -> Option<Self> {
         let query = uri.query().unwrap_or_default().as_bytes();
         let said = |wanted: &str| {
@@ -39,7 +39,7 @@ impl SwitchUndo {
     }
 }
 
-/// A query without what it says was done.
+/// A query without the fields that name an action.
 fn without_done(query: &[u8]) -> form_urlencoded::Serializer<'static, String> {
     let kept = form_urlencoded::parse(query).filter(|(key, _)| !matches!(&**key, "done" | "skill"));
     let mut query = form_urlencoded::Serializer::new(String::new());
@@ -74,7 +74,7 @@ impl SkillSwitch {
         }
     }
 
-    /// The word by which a page says that it was done.
+    /// The word in a page's address for the action.
     fn done(self) -> &'static str {
         match self {
             Self::Enable => "enabled",
@@ -84,7 +84,7 @@ impl SkillSwitch {
         }
     }
 
-    /// The one that takes it back.
+    /// The one that undoes it.
     fn back(self) -> Self {
         match self {
             Self::Enable => Self::Disable,

@@ -7,29 +7,29 @@ use sinew_guard::Untrusted;
 /// What is written as `%20` in an address: everything but letters, digits, `-`, `_` and `.`.
 const NOT_IN_PATHS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
-/// What is said after something was done, by the word that the address carries. A page never says
-/// what an address wants it to.
+/// The sentence shown after an action, by the word in the address. A page never shows text from the
+/// address itself.
 pub(super) const DONE: &[(&str, &str)] = &[
     ("applied", "The proposal was written. Its skill is in the catalog now."),
-    ("rejected", "The proposal was turned down."),
+    ("rejected", "The proposal was rejected."),
     ("revised", "The proposal has new content, and was scanned again."),
     ("restored", "The findings are acknowledged. The proposal waits again."),
-    ("undone", "The write was taken back."),
-    ("approved", "You said yes."),
-    ("refused", "You said no."),
+    ("undone", "The write was undone."),
+    ("approved", "You approved it."),
+    ("refused", "You rejected it."),
     ("enabled", "The skill is switched on."),
     ("disabled", "The skill is switched off."),
     ("pinned", "The skill keeps its place in the prompt."),
     ("unpinned", "The skill is no longer pinned."),
-    ("hidden", "The skill is never offered any more."),
+    ("hidden", "The skill is no longer offered."),
     ("shown", "The skill may be offered again."),
     ("case", "The test case is saved. `sinew eval route` asks it from now on."),
     ("distilled", "The run is a proposal now."),
-    ("discarded", "What was done in the run is gone."),
+    ("discarded", "The steps of the run were deleted."),
     ("held", "The skill stays at its version."),
     ("freed", "The skill may be updated again."),
     ("removed", "The skill was removed."),
-    ("asked", "It was fetched, verified and scanned. Look at it, and say yes or no."),
+    ("asked", "It was fetched, verified and scanned. Review it, then approve or reject it."),
     ("installed", "The skill is installed."),
     ("updated", "The skill is up to date."),
     ("forgotten", "What was learned there is forgotten. The log keeps it."),
@@ -97,7 +97,7 @@ pub(super) fn ago(then: UtcInstant, now: UtcInstant) -> String {
     }
 }
 
-/// As much of a digest as tells two apart.
+/// The beginning of a digest, enough to tell two apart.
 pub(super) fn short(digest: &str) -> String {
     digest.trim_start_matches("sha256:").chars().take(12).collect()
 }
@@ -120,10 +120,10 @@ pub(super) fn number(count: usize) -> String {
     text
 }
 
-/// Something as it may stand in an address.
+/// Text, encoded for a segment of an address.
 pub(super) fn path_segment(text: &str) -> String {
     let path = utf8_percent_encode(text, NOT_IN_PATHS).to_string();
-    // A browser takes a lone dot for a step up.
+    // A browser resolves a lone dot as a path step.
     if path.chars().all(|c| c == '.') { path.replace('.', "%2E") } else { path }
 }
 

@@ -209,7 +209,7 @@ async fn programs_get_verdicts_without_a_map_of_the_guard() {
     for bad in [json!({}), json!({"skill": "weather", "text": "x"})] {
         assert_eq!(server.post("/scan", &bad).await.status, StatusCode::BAD_REQUEST);
     }
-    // A path is no skill: nothing outside the catalog is read.
+    // A path is not a skill: nothing outside the catalog is read.
     let path = server.post("/scan", &json!({"skill": "/etc"})).await;
     assert_eq!(path.status, StatusCode::NOT_FOUND);
 }

@@ -35,7 +35,7 @@ pub(crate) struct Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // Asked to go, the driver takes its browser along; killed, it would leave it behind.
+        // Asked to quit, the driver ends its browser too; killed, it would leave it running.
         if let Ok(mut driver) = TcpStream::connect(("127.0.0.1", self.port)) {
             let _ = driver.write_all(b"GET /shutdown HTTP/1.1\r\nHost: localhost\r\n\r\n");
             let _ = driver.set_read_timeout(Some(Duration::from_secs(10)));
@@ -111,7 +111,7 @@ fn start(chromedriver: &Path, machine: &TestMachine) -> (Child, u16) {
             line.rsplit_once("successfully on port ")?.1.trim_end_matches('.').parse::<u16>().ok()
         });
         if let Some(port) = port {
-            // It goes on talking; a full pipe would stop it.
+            // It keeps writing; a full pipe would block it.
             std::thread::spawn(move || lines.for_each(drop));
             return (driver, port);
         }
@@ -121,7 +121,7 @@ fn start(chromedriver: &Path, machine: &TestMachine) -> (Child, u16) {
 }
 
 impl Window {
-    /// A signed-in browser, or a loud word that there is none.
+    /// A signed-in browser, or a loud `SKIPPED`.
     pub(crate) async fn open(machine: TestMachine) -> Option<Self> {
         let programs =
             find(&["chromium", "chromium-browser", "google-chrome"]).zip(find(&["chromedriver"]));
@@ -307,7 +307,7 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
     for theme in ["light", "dark"] {
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
         window.cdp("Emulation.setEmulatedMedia", media).await;
-        // The narrowest counts for one theme: what breaks there is no matter of colour.
+        // The narrowest width is checked in one theme: what breaks there does not depend on colour.
         let narrowest = (theme == "light").then_some((320, 640));
         for (width, height) in [(1280, 900), (390, 844)].into_iter().chain(narrowest) {
             let size = json!({
@@ -415,7 +415,7 @@ async fn the_playground_answers_while_you_type() {
     assert!(window.complaints().await.is_empty());
 }
 
-/// A newer version is looked at, agreed to and there, all in the page.
+/// A newer version is reviewed, approved and installed, all in the page.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_update_is_compared_and_agreed_to() {
     let hub = ClawHubDouble::new();
@@ -429,11 +429,13 @@ async fn an_update_is_compared_and_agreed_to() {
     let gains = window.eval(gains).await.to_string();
     assert!(gains.contains("api.tides.example"), "{gains}");
     window.click("form[action='/hub/update'] button").await;
-    window.until("return document.body.innerText.includes('Look at it, and say yes or no')").await;
+    window
+        .until("return document.body.innerText.includes('Review it, then approve or reject it')")
+        .await;
     window.click("#waiting .primary").await;
     window.until("return document.getElementById('ask').open").await;
     window.click("#ask-yes").await;
-    window.until("return document.body.innerText.includes('You said yes')").await;
+    window.until("return document.body.innerText.includes('You approved it')").await;
     let skill = fs::read_to_string(window.server.machine.path("work/skills/tides/SKILL.md"));
     assert!(skill.expect("the skill").contains("api.tides.example"));
     assert!(window.complaints().await.is_empty());

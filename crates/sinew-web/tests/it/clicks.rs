@@ -65,7 +65,7 @@ async fn a_run_is_looked_at_distilled_and_discarded() {
     window.click("form[action$='/discard'] button").await;
     window.until("return document.getElementById('ask').open").await;
     window.click("#ask-yes").await;
-    window.says("What was done in the run is gone").await;
+    window.says("The steps of the run were deleted").await;
     window.says("what was done is not kept").await;
     assert!(window.complaints().await.is_empty());
 }
@@ -81,7 +81,7 @@ async fn a_version_shows_its_change_and_is_taken_back() {
     window.click("#history form button").await;
     window.until("return document.getElementById('ask').open").await;
     window.click("#ask-yes").await;
-    window.says("The write was taken back").await;
+    window.says("The write was undone").await;
     assert!(!fs::read_to_string(file).expect("the skill").contains("Say the wind first"));
     assert!(window.complaints().await.is_empty());
 }
@@ -103,7 +103,7 @@ async fn an_installed_skill_is_held_and_what_was_learned_is_hidden_and_forgotten
     let slug = window.client.find(fantoccini::Locator::Id("slug")).await.expect("a field");
     slug.send_keys("tides").await.expect("keys");
     window.click("form[action='/cortex/blacklist'] .danger").await;
-    window.says("never offered any more").await;
+    window.says("no longer offered").await;
     window.click("form[action='/cortex/reset'] button").await;
     window.until("return document.getElementById('ask').open").await;
     window.click("#ask-yes").await;

@@ -33,7 +33,7 @@ async fn read_until(body: &mut Body, wanted: &str) -> String {
 }
 
 #[tokio::test]
-async fn listeners_hear_what_happens() {
+async fn open_streams_get_events() {
     let server = Server::new();
     server.app.watch();
     let mut body = listen(&server, "", None).await.into_body();
@@ -46,14 +46,14 @@ async fn listeners_hear_what_happens() {
     assert!(heard.contains("\"added\":[\"fresh\"]"), "{heard}");
 }
 
-/// What another process does reaches listeners too: the books are followed, not the requests.
+/// Changes by another process reach clients too, because the store is followed, not the requests.
 #[tokio::test]
-async fn listeners_hear_what_others_do() {
+async fn open_streams_get_the_changes_of_other_processes() {
     let server = Server::new();
     server.app.watch();
     let mut body =
         listen(&server, "?kinds=proposal.created,outcome.recorded", None).await.into_body();
-    // The follower finds its place with the first look.
+    // The follower finds its place with the first call.
     tokio::time::sleep(Duration::from_millis(300)).await;
     let other = Server::on_machine_of(&server);
     let draft = json!({"skillName": "standup", "description": "The standup", "body": "- Ask"});

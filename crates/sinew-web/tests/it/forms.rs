@@ -32,7 +32,7 @@ pub(crate) async fn outdated(server: &Server, hub: &ClawHubDouble) {
     hub.publish("ada", "tides", "1.1.0", &[("SKILL.md", &newer), ("more.md", "more\n")]);
 }
 
-/// A configuration under which no run is drafted unasked.
+/// A configuration under which no run is drafted without being asked for.
 pub(crate) const QUIET: &str = "{route: {model: 'static'}, traces: {publish: 'off'}}";
 
 /// The trace of a run that went well.
@@ -74,7 +74,7 @@ pub(crate) async fn rewritten(server: &Server) -> String {
     rest.split('#').next().expect("its id").to_owned()
 }
 
-/// Says yes to the one question that waits.
+/// Approves the one question that waits.
 async fn say_yes(server: &Server, browser: &Browser<'_>) {
     let waiting = server.all("/approvals").await;
     assert_eq!(waiting.len(), 1, "{waiting:?}");

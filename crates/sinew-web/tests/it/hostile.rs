@@ -1,4 +1,4 @@
-//! What people with other intentions send.
+//! What attackers send.
 
 use axum::http::StatusCode;
 use serde_json::json;
@@ -31,7 +31,7 @@ async fn no_path_leads_out_of_a_skill() {
     assert_eq!(named.status, StatusCode::NOT_FOUND);
 }
 
-/// A hostile name in every field is told as text, in JSON, and breaks nothing.
+/// A hostile name in every field is returned as text, in JSON, and breaks nothing.
 #[tokio::test]
 async fn a_hostile_name_is_only_a_name() {
     let hostile = format!("{SCRIPT}\u{1b}[31m\u{202e}'\"%00../..");

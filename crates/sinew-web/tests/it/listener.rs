@@ -1,4 +1,4 @@
-//! The whole server on a real socket: names, origins, sizes and patience.
+//! The whole server on a real socket: host names, origins, sizes and time limits.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -210,7 +210,7 @@ fn a_client_from_elsewhere_that_comes_too_fast_is_told_to_wait() {
                 "GET /api/v1/version HTTP/1.1\r\nHost: {at}\r\nAuthorization: Bearer {token}\r\n{more}\r\n"
             )
         };
-        // All in one breath: however slow the machine, they do not come three to a second.
+        // All at once: however slow the machine, they arrive faster than three a second.
         raw(at, &format!("{}{}", ask("").repeat(49), ask("Connection: close\r\n")))
     };
     let count =

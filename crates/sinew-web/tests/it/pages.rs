@@ -16,10 +16,10 @@ const PAGES: &[(&str, &str)] = &[
     ("/skills/needs-gh", "needs something that is missing"),
     ("/route", "What the prompt holds"),
     ("/route?message=release+notes", "release-notes"),
-    ("/cortex", "Nothing was learned yet"),
+    ("/cortex", "Nothing has been learned yet"),
     ("/workshop", "Nothing is pending"),
     ("/hub", "Nothing is installed"),
-    ("/activity", "Nothing happened yet"),
+    ("/activity", "Nothing has happened yet"),
     ("/health", "Every key"),
 ];
 
@@ -74,7 +74,7 @@ async fn a_link_signs_in_once_and_the_token_does_too() {
 
 /// A cookie alone changes nothing.
 #[tokio::test]
-async fn a_write_with_a_cookie_needs_our_word_and_an_origin() {
+async fn a_write_with_a_cookie_needs_the_csrf_token_and_an_origin() {
     let server = Server::new();
     let browser = server.browser().await;
     let report = json!({"skill": "x", "region": "tasks", "outcome": "success"}).to_string();
@@ -97,7 +97,7 @@ async fn a_write_with_a_cookie_needs_our_word_and_an_origin() {
     // A program with the token needs neither.
     let body = json!({"skill": "x", "region": "tasks", "outcome": "success"});
     assert_eq!(server.post("/outcomes", &body).await.status, StatusCode::CREATED);
-    // Forms carry the word in a field.
+    // Forms carry the CSRF token in a field.
     let form = |fields: &str, origin: bool| {
         let mut request = Request::post("/cortex/blacklist")
             .header("cookie", &browser.cookie)
@@ -182,7 +182,7 @@ async fn a_person_switches_skills() {
     assert_eq!(browser.get("/").await.status, StatusCode::SEE_OTHER);
 }
 
-/// A program asks, a person looks and says yes, and then the files are there.
+/// A program asks, a person reviews and approves, and then the files are there.
 #[tokio::test]
 async fn an_install_waits_for_a_person() {
     let skill =
@@ -236,7 +236,7 @@ async fn a_skill_that_would_fit_but_cannot_be_used_is_on_the_page() {
     assert!(page.contains("<code>sinew why needs-gh</code>"), "{page}");
 }
 
-/// A skill's own words stay words on every page.
+/// A skill's text stays text on every page.
 #[tokio::test]
 async fn injected_markup_stays_text() {
     let hostile = format!(

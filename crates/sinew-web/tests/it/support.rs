@@ -11,7 +11,7 @@ use sinew_testkit::TestMachine;
 use sinew_web::WebApp;
 use tower::ServiceExt as _;
 
-/// What every skill of a hostile author would like to be.
+/// Markup that a hostile author would like to have run.
 pub(crate) const SCRIPT: &str = "<script>alert(1)</script>";
 
 /// A server, and the machine it looks at.

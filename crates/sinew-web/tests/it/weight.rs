@@ -40,7 +40,7 @@ async fn pages_stay_light_with_a_thousand_skills() {
     // The skills come last: everything before is asked with few of them, and so quickly.
     for at in 0..1_000 {
         let description: Vec<&str> = (0..30).map(|by| word(at * 7 + by * by + at / 16)).collect();
-        // Some cannot be used, as in life, and their reasons are long.
+        // Some cannot be used, as on a real machine, and their reasons are long.
         let needs = match at % 10 {
             0 => {
                 "metadata: {openclaw: {requires: {bins: [a-program-that-is-missing], env: [SOME_TOKEN]}}}"
