@@ -61,7 +61,7 @@ pub(super) fn list(
     Ok(result)
 }
 
-/// Addresses with a hole in them.
+/// Address templates.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let proposal = ResourceTemplate::new("sinew://proposal/{id}", "proposal")
         .with_description("A proposal of the workshop with its diff")
@@ -72,7 +72,7 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
     ListResourceTemplatesResult::with_all_items(vec![proposal, explain])
 }
 
-/// What lies at an address.
+/// The content of an address.
 pub(super) fn read(
     look: &LiveView,
     caller: &McpCaller,
@@ -121,7 +121,7 @@ fn contents(look: &LiveView, caller: &McpCaller, uri: &str) -> Result<ResourceCo
     }
 }
 
-/// What lies at an address with a hole.
+/// The content of an address that fits a template.
 fn templated(look: &LiveView, caller: &McpCaller, uri: &str) -> Option<Value> {
     if let Some(skill) = uri.strip_prefix(EXPLAIN) {
         let catalog = &look.snapshot.catalog;

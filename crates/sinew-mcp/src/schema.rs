@@ -26,7 +26,7 @@ pub(super) const CHECKED: &[&str] = &[
     "oneOf",
 ];
 
-/// Keywords that only tell people something.
+/// Keywords that only inform the reader.
 #[cfg(test)]
 pub(super) const TOLD: &[&str] = &["description", "title", "default"];
 
@@ -161,7 +161,7 @@ fn words(value: &Value) -> String {
     }
 }
 
-/// What a choice asks for.
+/// The fields that a choice requires.
 fn required(choice: &Value) -> Option<String> {
     let names = choice.get("required")?.as_array()?.iter().filter_map(Value::as_str);
     Some(names.collect::<Vec<_>>().join(" and "))

@@ -22,7 +22,7 @@ use super::resources::CACHE_MS;
 use super::skills::SkillsMethod;
 use super::{changes, completions, info, prompts, resources, skills, tools};
 
-/// Addresses that one conversation may follow; each is looked at every second.
+/// Addresses that one conversation may follow; each is checked every second.
 const MAX_FOLLOWED: usize = 200;
 
 /// One conversation with a client.
@@ -48,7 +48,7 @@ impl McpServer {
     }
 }
 
-/// How long and for whom an answer may be kept, which only the newer revision defines.
+/// How long and for whom an answer may be cached, which only the newer revision defines.
 fn keep(era: ProtocolEra, ttl_ms: &mut Option<u64>, scope: &mut Option<CacheScope>) {
     if era == ProtocolEra::Stateless {
         *ttl_ms = Some(CACHE_MS);
@@ -86,7 +86,7 @@ impl ServerHandler for McpServer {
         let mut answered = None;
         if let Some(note) = &request.request_state {
             let about = self.host.seal.open(note, &bound)?;
-            // An answer that is missing is asked for again.
+            // Where the answer is missing, the question is asked again.
             answered = questions::find_reply(&about, request.input_responses.as_ref())
                 .map(|reply| (about, reply));
         }
@@ -224,7 +224,7 @@ impl ServerHandler for McpServer {
         &self,
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
-        // What is accepted is acknowledged at once, and changes from then on are told.
+        // The subscription is acknowledged at once, and changes from then on are sent.
         tokio::task::block_in_place(|| self.host.ensure_baseline());
         let mut accepted = requested.clone();
         if let Some(followed) = &mut accepted.resource_subscriptions {

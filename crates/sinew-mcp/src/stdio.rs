@@ -18,7 +18,7 @@ pub fn serve_stdio(host: &Arc<McpHost>) -> Result<(), EngineError> {
     let served = runtime.block_on(async {
         match McpServer::new(host).serve(stdio_pipes()).await {
             Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
-            // A client that leaves before it says anything wanted nothing.
+            // A client that leaves before its first message is not an error.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(error.to_string()),
         }

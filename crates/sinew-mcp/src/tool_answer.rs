@@ -1,4 +1,4 @@
-//! What a tool says: data for programs, a few lines for models, or an error with its next step.
+//! A tool's answer: data for programs, a few lines for models, or an error with its next step.
 
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sinew_engine::EngineError;
 use sinew_guard::Untrusted;
 
-/// What a tool says.
+/// A tool's answer.
 #[derive(Debug)]
 pub(super) struct McpToolAnswer {
     value: Value,
@@ -19,7 +19,7 @@ pub(super) struct McpToolAnswer {
 pub(super) enum McpToolRefusal {
     /// The arguments are not what the tool declares.
     Invalid(String),
-    /// The engine said no; the caller should read why.
+    /// The engine refused; the caller should read why.
     Engine(EngineError),
 }
 

@@ -22,14 +22,14 @@ pub(crate) struct SafetensorsFile {
     bytes: Vec<u8>,
     tensors: Vec<TensorLayout>,
     names: HashMap<String, usize>,
-    /// What stands before every name, such as `bert.`.
+    /// The prefix of every name, such as `bert.`.
     prefix: &'static str,
 }
 
 struct TensorLayout {
     kind: TensorType,
     shape: Vec<usize>,
-    /// Where it lies in the file.
+    /// Its place in the file.
     start: usize,
 }
 

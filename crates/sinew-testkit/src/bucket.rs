@@ -9,7 +9,7 @@ use sinew_skill::content_hash as sha256_hex;
 
 use crate::site::{SiteAnswer, SiteRequest, TestSite};
 
-/// The key that opens it.
+/// The access key.
 const KEY: &str = "AKIATEST";
 /// The secret behind the key.
 const SECRET: &str = "a-secret-for-tests";

@@ -1,4 +1,4 @@
-//! A ClawHub on loopback: the read side of its API as it is on the wire, and its bad days.
+//! A ClawHub on loopback: the read side of its API as it is on the wire, and the ways it fails.
 
 use std::io::{Cursor, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,12 +8,12 @@ use sinew_skill::content_hash as sha256_hex;
 
 use crate::site::{BodyDelivery, SiteAnswer, SiteRequest, TestSite};
 
-/// How the registry takes its requests from now on.
+/// How the registry answers from now on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClawHubManner {
-    /// As it should.
+    /// Normally.
     Clean,
-    /// So many requests are told to wait for so long.
+    /// Some requests are rate-limited.
     RateLimited {
         /// How many.
         times: usize,
@@ -24,9 +24,9 @@ pub enum ClawHubManner {
     Truncated,
     /// Downloads hold one file with one byte changed.
     WrongDigest,
-    /// Downloads hold a file that leads out of the folder.
+    /// Downloads hold a file whose path leaves the folder.
     ZipSlip,
-    /// Downloads unpack to far more than they are.
+    /// Downloads unpack to far more than their size.
     ZipBomb,
     /// Downloads come one byte at a time.
     SlowLoris,
@@ -34,7 +34,7 @@ pub enum ClawHubManner {
     Stalled,
     /// Downloads say where the files are on GitHub.
     Json(Value),
-    /// Everything is sent elsewhere.
+    /// Every request is redirected.
     Redirects(String),
     /// Versions do not say which files they have.
     NoFiles,
@@ -42,14 +42,14 @@ pub enum ClawHubManner {
     Wants(String),
 }
 
-/// What its moderators say of a skill.
+/// The moderators' verdict on a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ModerationFlag {
-    /// Nothing.
+    /// No objection.
     Clean,
-    /// Take care.
+    /// Suspicious.
     Suspicious,
-    /// Not to be had.
+    /// Malicious; it cannot be fetched.
     Malicious,
 }
 
@@ -162,12 +162,12 @@ impl ClawHubDouble {
         self.change(|state| state.skill_or_new(owner, slug).tags.push(pair));
     }
 
-    /// What the moderators say from now on.
+    /// The moderators' verdict from now on.
     pub fn flag(&self, owner: &str, slug: &str, flag: ModerationFlag) {
         self.change(|state| state.skill_or_new(owner, slug).flag = flag);
     }
 
-    /// Takes a skill away.
+    /// Removes a skill.
     pub fn remove(&self, owner: &str, slug: &str) {
         self.change(|state| state.skills.retain(|s| s.owner != owner || s.slug != slug));
     }
@@ -177,7 +177,7 @@ impl ClawHubDouble {
         self.change(|state| state.skills_sh.push((id.to_owned(), answer)));
     }
 
-    /// How requests are taken from now on.
+    /// How requests are answered from now on.
     pub fn set_manner(&self, manner: ClawHubManner) {
         self.change(|state| {
             state.limited = 0;

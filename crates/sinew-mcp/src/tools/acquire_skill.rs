@@ -1,7 +1,7 @@
 //! `acquire_skill`: from a task that no installed skill fits to one that does, and back.
 //!
-//! The flow is the engine's; this is who sits at its other end. Questions are not answered here: they go
-//! to the client's person, or wait.
+//! The flow is the engine's; this tool only passes calls and answers on. Questions are not answered
+//! here: they go to the client's user, or wait.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -223,7 +223,7 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     }
 }
 
-/// The one skill that the agent names. What lies on this machine is a person's to install.
+/// The one skill that the agent names. A folder on this machine is for a person to install.
 fn chosen(input: &AcquireSkillInput) -> Result<Option<ChosenSkill>, McpToolRefusal> {
     let Some(text) = &input.reference else {
         return match &input.version {
@@ -271,7 +271,7 @@ fn resume(
     }
 }
 
-/// Where a run stands, or the question it waits for.
+/// The state of a run, or the question it waits for.
 pub(super) fn run_response(
     call: &McpToolCall<'_>,
     standing: &AcquireStatus,

@@ -1,4 +1,4 @@
-//! `approve`: what waits for a person, and passing on what a person said.
+//! `approve`: what waits for a person, and passing on a person's answer.
 
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -90,8 +90,8 @@ fn interleave(activations: &[i8], columns: usize, fours: &mut Vec<i32>) {
     }
 }
 
-/// Bytes ahead of the rows in hand that are asked for: the hardware's own look-ahead ends with each
-/// page of memory, and a hundred thousand skills are read at the speed of memory or not at all.
+/// How many bytes ahead of the current rows are prefetched: the hardware's own prefetch ends with each
+/// page of memory, and with a hundred thousand skills the speed of memory is the limit.
 const AHEAD: usize = 4096;
 
 /// Rows that are multiplied side by side.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use basic::TokenCleaning;
 
-/// What stands before a piece that goes on a word.
+/// The prefix of a piece that continues a word.
 const PREFIX: &str = "##";
 
 /// Splits text into pieces of a vocabulary.
