@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Instant;
 
 use sinew_catalog::{
     CallerFolders, Catalog, CatalogChange, CatalogEntry, CatalogRequest, LiveCatalog, PROFILES,
@@ -183,7 +184,16 @@ impl Engine {
         if let Some(kept) = &self.kept {
             kept.load(&self.live, &self.scan_gate);
         }
+        let started = Instant::now();
         let change = self.live.refresh(&self.request(&trust), cause);
+        tracing::info!(
+            ?cause,
+            version = change.snapshot.version,
+            skills = change.snapshot.catalog.entries.len(),
+            issues = change.snapshot.catalog.issues.len(),
+            ms = started.elapsed().as_millis(),
+            "loaded the catalog"
+        );
         self.scan_files.remember(&self.scan_gate);
         if let Some(kept) = &self.kept {
             kept.save(&self.live, &self.scan_gate);

@@ -179,6 +179,17 @@ impl LiveView {
 /// Passes an event to all observers; ends when none is left.
 fn tell(live: &Weak<LiveEngine>, event: &WatchEvent) -> ControlFlow<()> {
     let Some(live) = live.upgrade() else { return ControlFlow::Break(()) };
+    match event {
+        WatchEvent::Started { skills, folders } => {
+            tracing::info!(skills, folders, "watching the skills");
+        }
+        WatchEvent::Changed(change) => {
+            tracing::info!(version = change.snapshot.version, "the skills changed");
+        }
+        WatchEvent::Notice(reason) => {
+            tracing::warn!(code = %reason.code, detail = reason.detail, "watching is impaired");
+        }
+    }
     let mut observers = lock(&live.observers);
     if let WatchEvent::Started { skills, folders } = event {
         observers.started = Some((*skills, *folders));

@@ -219,7 +219,9 @@ impl TeamRegistry {
             let token = token.to_owned();
             let note = move |registry: &Self| Ok(registry.tokens.note_use(&token, now)?);
             // Another request may have noted it first, or revoked it, which the next one will see.
-            let _ = self.work(note).await;
+            if let Err(error) = self.work(note).await {
+                tracing::debug!(?error, "the use of a token was not noted");
+            }
         }
         Ok(found)
     }

@@ -81,7 +81,10 @@ use options::StoreAddress;
 /// `postgres://…` is a database on a server.
 pub fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
     match options::parse_address(url)? {
-        StoreAddress::File(path) => Ok(Arc::new(sqlite::SqliteStore::open(&path, options)?)),
+        StoreAddress::File(path) => {
+            tracing::debug!(path = %path.display(), "opening a database file");
+            Ok(Arc::new(sqlite::SqliteStore::open(&path, options)?))
+        }
         #[cfg(not(feature = "postgres"))]
         StoreAddress::Server(_) => Err(StoreError::BadUrl {
             shown: "postgres://…".to_owned(),

@@ -52,11 +52,15 @@ pub(crate) fn is_hook_command(args: impl Iterator<Item = OsString>) -> bool {
 pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -> CommandResult {
     let started = Instant::now();
     let Ok(env) = environment::of_process() else { return Ok(Exit::Done) };
+    let agent = options.agent.clone().unwrap_or_default();
     if args.event == "settle" {
-        hook::settle_all(&env, options)?;
+        // It runs in the background, with its output thrown away: only the log can tell of a failure.
+        if let Err(error) = hook::settle_all(&env, options) {
+            hook::note_failure(&env, &agent, &args.event, started.elapsed(), &error.message);
+            return Err(error.into());
+        }
         return Ok(Exit::Done);
     }
-    let agent = options.agent.clone().unwrap_or_default();
     let (tell, told) = mpsc::channel();
     let worker = (args.event.clone(), env.clone(), options.clone());
     thread::spawn(move || {
@@ -144,5 +148,7 @@ fn settle_in_background(env: &Environment, options: &EngineOptions) {
         use std::os::unix::process::CommandExt as _;
         command.process_group(0);
     }
-    drop(command.spawn());
+    if let Err(error) = command.spawn() {
+        tracing::warn!(%error, "the work that this event left over could not be started");
+    }
 }

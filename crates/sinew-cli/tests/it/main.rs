@@ -26,6 +26,7 @@ mod hub;
 mod import;
 mod learn;
 mod live;
+mod logging;
 mod mcp;
 mod openpocket;
 mod output;

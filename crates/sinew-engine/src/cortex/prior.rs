@@ -71,10 +71,11 @@ impl Engine {
         if self.cortex.get().is_none() && !store::local_exists(&self.env) {
             return 0;
         }
-        let cortex = self.cortex().ok();
-        cortex
-            .and_then(|cortex| cortex.with_memory(CortexMemory::outcomes).ok())
-            .unwrap_or_default()
+        let counted = self.cortex().and_then(|cortex| cortex.with_memory(CortexMemory::outcomes));
+        counted.unwrap_or_else(|error| {
+            tracing::warn!(%error, "earlier outcomes could not be read and count for nothing");
+            0
+        })
     }
 }
 

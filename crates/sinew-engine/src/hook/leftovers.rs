@@ -41,6 +41,7 @@ pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), Engi
             .and_then(|()| review(engine, &journal));
         // An error in one session does not stop the others.
         if let Err(error) = done {
+            tracing::warn!(%error, "the work that a session left over could not be finished");
             trouble = Some(error);
         }
     }

@@ -23,6 +23,7 @@ mod unavailable;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use sinew_catalog::references::expand_references;
 use sinew_catalog::{CatalogEntry, Snapshot};
@@ -105,6 +106,7 @@ impl Routing<'_> {
     /// The right skills for a message, or none, over one version of the catalog.
     pub fn route(&self, snapshot: &Arc<Snapshot>, request: &RouteRequest) -> RouteAnswer {
         let (engine, catalog) = (self.engine, &snapshot.catalog);
+        let started = Instant::now();
         let router = self.router(snapshot, request.models);
         let ranked = router.rank(&request.message, request.top);
         let intent = request.intent.as_deref().filter(|intent| !intent.trim().is_empty());
@@ -137,6 +139,15 @@ impl Routing<'_> {
             AnswerPrompt::ForSession => Some(PromptOptions::default()),
         };
         answer.prompt = options.map(|options| engine.skills().prompt(catalog, &options).text);
+        // Neither the message nor a word of it: a log may be read by others than the user.
+        tracing::info!(
+            decision = ?answer.decision,
+            matches = answer.matches.len(),
+            unavailable = answer.unavailable.len(),
+            degraded = answer.degraded.len(),
+            us = started.elapsed().as_micros(),
+            "routed a message"
+        );
         answer
     }
 

@@ -164,6 +164,7 @@ impl DatabaseFile {
                 (migration.version, migration.checksum()),
             )?;
             transaction.commit()?;
+            tracing::info!(version = migration.version, "updated the schema of the database");
         }
         Ok(())
     }

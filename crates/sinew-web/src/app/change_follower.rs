@@ -122,7 +122,10 @@ fn new_rows(store: &dyn Store, stream: &str, place: &mut Option<RecordSeq>) -> V
         *place = store.len(stream).ok().map(RecordSeq);
         return Vec::new();
     };
-    let Ok(rows) = store.read(stream, after, MAX_ROWS) else { return Vec::new() };
+    let rows = store.read(stream, after, MAX_ROWS).unwrap_or_else(|error| {
+        tracing::warn!(stream, %error, "listeners are not told of new records");
+        Vec::new()
+    });
     if let Some(last) = rows.last() {
         *place = Some(last.seq);
     }

@@ -250,11 +250,16 @@ fn run_every(app: &Weak<WebAppState>, every: Duration, work: impl Fn(&Engine)) {
 /// Asks registries again about what is installed. What cannot be asked now is asked an hour later;
 /// `sinew verify --online` says why.
 fn recheck(engine: &Engine) {
-    if let Ok(hub) = engine.hub().open(&HubOverrides::default()) {
-        for workdir in engine.hub().workdirs() {
-            if let Err(error) = hub.refresh_verdicts(&workdir) {
-                tracing::warn!(%error, "registries could not be asked again about installed skills");
-            }
+    let hub = match engine.hub().open(&HubOverrides::default()) {
+        Ok(hub) => hub,
+        Err(error) => {
+            tracing::warn!(%error, "the settings of the registries cannot be used");
+            return;
+        }
+    };
+    for workdir in engine.hub().workdirs() {
+        if let Err(error) = hub.refresh_verdicts(&workdir) {
+            tracing::warn!(%error, "registries could not be asked again about installed skills");
         }
     }
 }
