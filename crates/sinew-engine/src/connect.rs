@@ -7,9 +7,9 @@ use sinew_catalog::Snapshot;
 use sinew_connect::{ConnectHost, Connector};
 use sinew_settings::path_text;
 
+use crate::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use crate::hub::{
-    ApprovalMethod, HubOverrides, InstallApprover, InstallConcern, InstallDecision, InstallReview,
-    InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
+    ApprovalMethod, HubOverrides, InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
 };
 use crate::{Engine, EngineError, EngineOptions};
 
@@ -55,28 +55,26 @@ impl ConnectHost for Engine {
         if workdir.skills.join(name).exists() {
             return Ok(());
         }
-        let mut ask = SkillInstallRequest::new(SkillReference::Local(path_text(source)), IMPORTED);
-        ask.name = Some(name.to_owned());
+        let reference = SkillReference::Local(path_text(source));
+        let mut request = SkillInstallRequest::new(reference, IMPORTED);
+        request.name = Some(name.to_owned());
         // It shadows the very skill that it is a copy of.
-        ask.accepted.insert(InstallRisk::Shadows);
+        request.accepted.insert(InstallRisk::Shadows);
         let hub = self.hub().open(&HubOverrides::default())?;
-        self.hub()
-            .install(&hub, &ask, &workdir, &mut ImportApprover, &mut |_, _| {})
-            .map_err(EngineError::from)?;
+        hub.install(&request, &workdir, &mut ImportApprover).map_err(EngineError::from)?;
         Ok(())
     }
 }
 
-/// A person who imports has agreed; a skill with further risks is not imported.
+/// The person who imports has agreed to the install; a risk beyond that keeps a skill out.
 struct ImportApprover;
 
-impl InstallApprover for ImportApprover {
-    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
-        InstallDecision::No
-    }
-
-    fn approve(&mut self, _proposal: &InstallReview) -> InstallDecision {
-        InstallDecision::Yes { by: IMPORTED.to_owned(), method: ApprovalMethod::Flag, reason: None }
+impl Approver for ImportApprover {
+    fn ask(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        match question {
+            ApprovalQuestion::Install(_) => ApprovalAnswer::yes(IMPORTED, ApprovalMethod::Flag),
+            _ => ApprovalAnswer::No,
+        }
     }
 }
 

@@ -73,8 +73,8 @@ pub use details::SkillDetails;
 pub use engine::{Engine, EngineOptions};
 pub use error::EngineError;
 pub use exec::{
-    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, DepsReport,
-    ExecHandle, ExecReport, ExecRequest, InstallStep, OffPathProgram,
+    DependencyQuestion, DepsInstallReport, DepsInstallRequest, DepsReport, ExecHandle, ExecReport,
+    ExecRequest, InstallStep, OffPathProgram,
 };
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use hub::HubHandle;

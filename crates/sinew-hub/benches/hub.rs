@@ -5,31 +5,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use sinew_guard::archive::{ArchiveLimits, unpack};
-use sinew_hub::install::{
-    InstallApprover, InstallConcern, InstallDecision, InstallReview, SkillInstallRequest,
-};
+use sinew_hub::install::{PreparationStep, SkillInstallRequest};
 use sinew_hub::lock::ApprovalMethod;
 use sinew_hub::reference::{ShorthandMeaning, SkillReference};
 use sinew_hub::settings::HubOverrides;
-use sinew_hub::{Hub, Workdir};
+use sinew_hub::{Hub, HubAuthority, Workdir};
 use sinew_settings::Config;
 use sinew_testkit::clawhub::zip_files;
 use sinew_testkit::{ClawHubDouble, TestMachine, skill_text};
 
 const FILES: usize = 200;
 const ROUNDS: usize = 15;
-
-struct Yes;
-
-impl InstallApprover for Yes {
-    fn concern(&mut self, _: &InstallConcern) -> InstallDecision {
-        InstallDecision::No
-    }
-
-    fn approve(&mut self, _: &InstallReview) -> InstallDecision {
-        InstallDecision::Yes { by: "bench".to_owned(), method: ApprovalMethod::Flag, reason: None }
-    }
-}
 
 #[allow(clippy::print_stdout, reason = "a bench tells its figures")]
 fn main() {
@@ -48,12 +34,12 @@ fn main() {
     let machine = TestMachine::new();
     let mut env = machine.environment();
     env.vars.insert("SINEW_REGISTRY".to_owned(), clawhub.address().to_owned());
-    let hub = Hub::open(env, &Config::default(), &HubOverrides::default()).expect("a hub");
+    let opened = Hub::open(env, &Config::default(), &HubOverrides::default()).expect("a hub");
     let (mut plain, mut whole, mut cached) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         plain.push(timed(|| unzip_and_flush(&archive, &machine.path(&format!("plain-{round}")))));
-        whole.push(timed(|| install(&hub, &machine.path(&format!("work-{round}")))));
-        cached.push(timed(|| install(&hub, &machine.path(&format!("again-{round}")))));
+        whole.push(timed(|| install(&opened, &machine.path(&format!("work-{round}")))));
+        cached.push(timed(|| install(&opened, &machine.path(&format!("again-{round}")))));
         let _ = std::fs::remove_dir_all(machine.path("home/.sinew/cache"));
     }
     let (plain, whole, cached) = (median(plain), median(whole), median(cached));
@@ -74,11 +60,17 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-fn install(hub: &Hub, folder: &Path) {
+fn install((hub, authority): &(Hub, HubAuthority), folder: &Path) {
     let reference = SkillReference::parse("tides", ShorthandMeaning::GitHub).expect("a reference");
-    let workdir = Workdir::workspace(folder);
-    hub.install(&SkillInstallRequest::new(reference, "bench"), &workdir, &mut Yes, &mut |_, _| {})
-        .expect("installed");
+    let request = SkillInstallRequest::new(reference, "bench");
+    let preparation = hub.prepare_install(request, &Workdir::workspace(folder)).expect("a workdir");
+    let PreparationStep::Ready(prepared) = preparation.advance(&mut |_, _| {}).expect("a skill")
+    else {
+        panic!("the skill has a risk");
+    };
+    let approval = hub.approval(&prepared, "bench".to_owned(), ApprovalMethod::Flag, None);
+    let permit = authority.permit_install(*prepared, approval).expect("a permit");
+    hub.commit(permit).expect("installed");
 }
 
 fn unzip_and_flush(archive: &[u8], folder: &Path) {

@@ -13,6 +13,7 @@ use crate::cache::HubCache;
 use crate::credentials::RegistryCredentials;
 use crate::error::HubError;
 use crate::net::{AccessToken, HttpClient, HttpOptions, HttpRequest, NetworkAccess, RequestLimits};
+use crate::permit::HubAuthority;
 use crate::publisher::RegistryPublisher;
 use crate::registry::RegistryClient;
 use crate::settings::{
@@ -33,12 +34,12 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// The hub of this machine. Makes no request yet.
+    /// The hub of this machine, and the authority to permit its changes. Makes no request yet.
     pub fn open(
         env: Environment,
         config: &Config,
         overrides: &HubOverrides,
-    ) -> Result<Self, HubError> {
+    ) -> Result<(Self, HubAuthority), HubError> {
         Self::with_limits(env, config, overrides, RequestLimits::default())
     }
 
@@ -48,7 +49,7 @@ impl Hub {
         config: &Config,
         overrides: &HubOverrides,
         times: RequestLimits,
-    ) -> Result<Self, HubError> {
+    ) -> Result<(Self, HubAuthority), HubError> {
         let settings = HubOptions::read(config, &env, overrides)?;
         let options = HttpOptions {
             network: settings.network,
@@ -61,7 +62,8 @@ impl Hub {
         let http = Arc::new(HttpClient::new(options, Arc::clone(&env.clock))?);
         let cache = HubCache::in_home(&env.sinew_home());
         let registries = Mutex::default();
-        Ok(Self { env, settings, http, cache, scanner: OnceLock::new(), registries })
+        let hub = Self { env, settings, http, cache, scanner: OnceLock::new(), registries };
+        Ok((hub, HubAuthority::new()))
     }
 
     /// Whether the network may be used.

@@ -12,7 +12,8 @@
 //! ```
 //!
 //! **Promise:** an install is all or nothing, and what is loaded is what was scanned and approved.
-//! **Left out on purpose:** deciding to install (the engine asks a person for that).
+//! **Left out on purpose:** deciding to install: that takes a permit, which the engine gives after its
+//! policy and a person agree.
 
 pub mod cache;
 pub mod credentials;
@@ -24,6 +25,7 @@ pub mod install;
 pub mod lock;
 mod manage;
 pub mod net;
+mod permit;
 pub mod publisher;
 pub mod reference;
 pub mod registry;
@@ -44,6 +46,7 @@ pub use error::HubError;
 pub use fetch::{FolderLookup, GitHubSkill};
 pub use hub::Hub;
 pub use manage::UninstalledSkill;
+pub use permit::{ChangePermit, HubAuthority, ImportPermit, InstallPermit};
 pub use remote_details::{RemoteSkillDetails, RemoteSkillExtras};
 pub use resolve::{ResolvedVersion, vouched_folder};
 pub use restore::{RestoreStrictness, RestoredSkill};

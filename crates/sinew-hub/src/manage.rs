@@ -8,6 +8,7 @@ use crate::hub::Hub;
 use crate::install::journal::{self, InstallJournal};
 use crate::install::pinned_error;
 use crate::lock::{ClawhubLock, LockEntry, SkillRetention};
+use crate::permit::ChangePermit;
 use crate::workdir::{Workdir, WorkdirGuard};
 
 /// A skill that was uninstalled.
@@ -22,7 +23,12 @@ pub struct UninstalledSkill {
 
 impl Hub {
     /// Removes an installed skill and its entries in both locks. Needs no network.
-    pub fn uninstall(&self, wanted: &str, workdir: &Workdir) -> Result<UninstalledSkill, HubError> {
+    pub fn uninstall(
+        &self,
+        permit: ChangePermit,
+        workdir: &Workdir,
+    ) -> Result<UninstalledSkill, HubError> {
+        let wanted = &permit.skill;
         workdir.recover(&self.env)?;
         // Check first: for a skill that is not installed, no folder of ours is created.
         workdir.lock(&self.env)?.find(wanted)?;
@@ -72,19 +78,23 @@ impl Hub {
     /// Pins a skill so that nothing changes it, or removes the pin.
     pub fn pin(
         &self,
-        wanted: &str,
+        permit: ChangePermit,
         pin: Option<Option<String>>,
         workdir: &Workdir,
     ) -> Result<(String, LockEntry), HubError> {
-        self.change(wanted, workdir, |entry| {
+        self.change(permit, workdir, |entry| {
             entry.pinned = pin.is_some();
             entry.pin_reason = pin.flatten().filter(|reason| !reason.trim().is_empty());
         })
     }
 
     /// Keeps a skill that was acquired for one task.
-    pub fn retain(&self, wanted: &str, workdir: &Workdir) -> Result<(String, LockEntry), HubError> {
-        self.change(wanted, workdir, |entry| {
+    pub fn retain(
+        &self,
+        permit: ChangePermit,
+        workdir: &Workdir,
+    ) -> Result<(String, LockEntry), HubError> {
+        self.change(permit, workdir, |entry| {
             entry.retained = SkillRetention::Keep;
             entry.run = None;
         })
@@ -93,10 +103,11 @@ impl Hub {
     /// Changes an entry in both locks.
     fn change(
         &self,
-        wanted: &str,
+        permit: ChangePermit,
         workdir: &Workdir,
         change: impl FnOnce(&mut LockEntry),
     ) -> Result<(String, LockEntry), HubError> {
+        let wanted = &permit.skill;
         workdir.lock(&self.env)?.find(wanted)?;
         let entered = workdir.acquire(&self.env)?;
         let lock = workdir.lock(&self.env)?;

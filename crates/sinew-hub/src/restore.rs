@@ -5,11 +5,13 @@ use sinew_settings::ErrorCode;
 
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::install::{InstallApprover, PreparedInstall, ReviewOccasion, SkillInstallRequest};
+use crate::install::{
+    InstallPreparation, PreparationPurpose, PreparationStage, SkillInstallRequest,
+};
 use crate::lock::{
     ClawhubLock, LockEntry, ScanRecord, SkillsLock, SourceKind, SourceRecord, timestamp,
 };
-use crate::net::DownloadProgress;
+use crate::permit::ImportPermit;
 use crate::reference::{ShorthandMeaning, SkillReference};
 use crate::tree::SkillTree;
 use crate::verify::{TreeStatus, folders};
@@ -37,84 +39,48 @@ pub struct RestoredSkill {
 }
 
 impl Hub {
-    /// Installs again what the lock names. Everything is fetched and checked before the first skill
-    /// is put in place, so that a failure changes nothing.
-    pub fn restore(
+    /// Starts to prepare one entry of the lock; `None` where the disk holds what it names. Nothing
+    /// should be put in place before every entry is prepared and approved, so that a failure
+    /// changes nothing.
+    pub fn prepare_restore(
         &self,
+        key: &str,
         strictness: RestoreStrictness,
         by: &str,
         workdir: &Workdir,
-        gate: &mut dyn InstallApprover,
-        progress: DownloadProgress<'_>,
-    ) -> Result<Vec<RestoredSkill>, HubError> {
-        let verified = self.verify(&[], workdir)?;
+    ) -> Result<Option<InstallPreparation<'_>>, HubError> {
+        workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
-        let mut done = Vec::new();
-        let mut waiting: Vec<(PreparedInstall, LockEntry)> = Vec::new();
-        for skill in verified {
-            let entry = lock.skills[&skill.key].clone();
-            if strictness == RestoreStrictness::Frozen && entry.approval.is_none() {
-                let message = format!("{}: the lock's entry was never approved", skill.key);
-                return Err(HubError::new(ErrorCode::NeedsApproval, message));
-            }
-            if skill.status == TreeStatus::Ok {
-                let digest = entry.tree_sha256.clone();
-                done.push(RestoredSkill { key: skill.key, status: "ok", digest });
-                continue;
-            }
-            if skill.status != TreeStatus::Missing || !skill.missing.is_empty() {
-                let message = format!("{} has local changes", skill.key);
-                return Err(HubError::new(ErrorCode::LocalChanges, message)
-                    .hint("move the folder away, then restore again"));
-            }
-            let resolved = self.resolve_locked(&entry)?;
-            let mut ask = SkillInstallRequest::new(
-                SkillReference::parse(&entry.source.requested, ShorthandMeaning::GitHub)?,
-                by,
-            );
-            ask.name = Some(skill.key.clone());
-            let prepared = self.examine(
-                &ask,
-                workdir,
-                &lock,
-                gate,
-                resolved,
-                ReviewOccasion::Restore,
-                progress,
-            )?;
-            if prepared.proposal.digest != entry.tree_sha256 {
-                let message = format!(
-                    "{}: its source gives {}, but the lock names {}",
-                    skill.key, prepared.proposal.digest, entry.tree_sha256
-                );
-                return Err(HubError::new(ErrorCode::IntegrityMismatch, message)
-                    .hint("nothing was changed"));
-            }
-            waiting.push((prepared, entry));
+        let key = lock.find(key)?.to_owned();
+        let entry = lock.skills[&key].clone();
+        if strictness == RestoreStrictness::Frozen && entry.approval.is_none() {
+            let message = format!("{key}: the lock's entry was never approved");
+            return Err(HubError::new(ErrorCode::NeedsApproval, message));
         }
-        let mut approved = Vec::new();
-        for (prepared, entry) in waiting {
-            let approval = match entry.approval.clone() {
-                Some(approval) if approval.digest == entry.tree_sha256 => approval,
-                _ => self.request_approval(&prepared, gate)?,
-            };
-            approved.push((prepared, approval));
+        let found = self.verified(&key, &entry, workdir);
+        if found.status == TreeStatus::Ok {
+            return Ok(None);
         }
-        for (prepared, approval) in approved {
-            let installed = self.commit(prepared, approval, workdir)?;
-            done.push(RestoredSkill {
-                key: installed.key,
-                status: "restored",
-                digest: installed.digest,
-            });
+        if found.status != TreeStatus::Missing || !found.missing.is_empty() {
+            let message = format!("{key} has local changes");
+            return Err(HubError::new(ErrorCode::LocalChanges, message)
+                .hint("move the folder away, then restore again"));
         }
-        done.sort_by(|a, b| a.key.cmp(&b.key));
-        Ok(done)
+        let stage = PreparationStage::Fetch(self.resolve_locked(&entry)?);
+        let reference = SkillReference::parse(&entry.source.requested, ShorthandMeaning::GitHub)?;
+        let mut request = SkillInstallRequest::new(reference, by);
+        request.name = Some(key);
+        let purpose = PreparationPurpose::Restore(Box::new(entry));
+        Ok(Some(InstallPreparation::new(self, request, workdir, lock, purpose, stage)))
     }
 
     /// Adds skills that other tools installed here to the lock. They are not approved, so they are
     /// held back until a person approves them.
-    pub fn import(&self, workdir: &Workdir) -> Result<Vec<RestoredSkill>, HubError> {
+    pub fn import(
+        &self,
+        _permit: ImportPermit,
+        workdir: &Workdir,
+    ) -> Result<Vec<RestoredSkill>, HubError> {
         workdir.recover(&self.env)?;
         let theirs = ClawhubLock::read(&workdir.root).unwrap_or_default();
         let skills = SkillsLock::read(&workdir.root);

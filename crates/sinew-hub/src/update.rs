@@ -10,11 +10,10 @@ use crate::digest::{META_FILE, tree_sha256};
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::install::{
-    ExistingSkill, InstallApprover, InstallRisk, ReviewOccasion, RuleAcceptance,
-    SkillInstallRequest, VersionDiff, pinned_error,
+    ExistingSkill, InstallPreparation, InstallRisk, PreparationPurpose, PreparationStage,
+    RuleAcceptance, SkillInstallRequest, UpdateBase, VersionDiff, pinned_error,
 };
-use crate::lock::{ApprovalMethod, LockEntry};
-use crate::net::DownloadProgress;
+use crate::lock::LockEntry;
 use crate::reference::{RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference};
 use crate::registry::QualifiedSlug;
 use crate::resolve::ResolvedVersion;
@@ -63,6 +62,21 @@ pub struct UpdateResult {
     pub digest: String,
 }
 
+impl UpdateResult {
+    /// The result for a skill that stays as the lock has it.
+    fn current(key: &str, entry: &LockEntry) -> Self {
+        Self {
+            key: key.to_owned(),
+            status: UpdateStatus::Current,
+            from: entry.version.clone(),
+            to: entry.version.clone(),
+            diff: None,
+            backup: None,
+            digest: entry.tree_sha256.clone(),
+        }
+    }
+}
+
 /// How an update ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -87,15 +101,13 @@ impl UpdateStatus {
 }
 
 impl Hub {
-    /// Updates one skill.
-    pub fn update(
+    /// Starts to prepare an update.
+    pub fn prepare_update(
         &self,
         key: &str,
         how: &UpdateRequest,
         workdir: &Workdir,
-        gate: &mut dyn InstallApprover,
-        progress: DownloadProgress<'_>,
-    ) -> Result<UpdateResult, HubError> {
+    ) -> Result<InstallPreparation<'_>, HubError> {
         workdir.recover(&self.env)?;
         let lock = workdir.lock(&self.env)?;
         let key = lock.find(key)?.to_owned();
@@ -103,68 +115,60 @@ impl Hub {
         if entry.pinned {
             return Err(pinned_error(&key, &entry));
         }
-        let ask = self.ask_for(&key, &entry, how)?;
-        let resolved = self.resolve(&ask.reference).map_err(|error| self.gone(error))?;
-        self.upstream_first(&key, &entry, workdir, &resolved, how)?;
-        self.moderate(&ask, gate, &resolved)?;
-        let target = workdir.target(&key);
+        let request = self.install_request(&key, &entry, how)?;
+        let base = UpdateBase {
+            key,
+            entry,
+            wanted: how.wanted.clone(),
+            dry_run: how.dry_run,
+            overwrite: how.overwrite,
+        };
+        let purpose = PreparationPurpose::Update(Box::new(base));
+        let stage = PreparationStage::Resolve;
+        Ok(InstallPreparation::new(self, request, workdir, lock, purpose, stage))
+    }
+
+    /// What the source offers now. The registry's verdict is recorded before anything else happens.
+    pub(crate) fn resolve_update(
+        &self,
+        base: &UpdateBase,
+        reference: &SkillReference,
+        workdir: &Workdir,
+    ) -> Result<ResolvedVersion, HubError> {
+        let resolved = self.resolve(reference).map_err(gone)?;
+        let verdict = resolved.verdict();
+        let known = base.entry.upstream.as_ref().map(|upstream| upstream.verdict.as_str());
+        let matters = base.entry.source.kind.is_registry() && known != Some(verdict);
+        if matters && (verdict == "malicious" || !base.dry_run) {
+            let entered = workdir.acquire(&self.env)?;
+            self.record_upstream(&entered, &base.key, verdict, false)?;
+        }
+        Ok(resolved)
+    }
+
+    /// Whether the installed files differ from the lock; an error where that forbids an update.
+    pub(crate) fn check_local_changes(
+        &self,
+        base: &UpdateBase,
+        workdir: &Workdir,
+    ) -> Result<bool, HubError> {
+        let (key, entry) = (&base.key, &base.entry);
+        let target = workdir.target(key);
         if !target.is_dir() {
-            return Err(missing_folder_error(&key));
+            return Err(missing_folder_error(key));
         }
         let local = SkillTree::from_folder(&target)?;
-        let untouched = tree_sha256(&local.records()) == entry.tree_sha256;
-        if !untouched && !how.overwrite && !self.is_known(&entry, &local)? {
+        let changed = tree_sha256(&local.records()) != entry.tree_sha256;
+        if changed && !base.overwrite && !self.is_known(entry, &local)? {
             let message = format!("{key} has local changes");
             return Err(HubError::new(ErrorCode::LocalChanges, message)
                 .hint(format!("sinew verify {key}"))
                 .hint("--overwrite replaces them and keeps a copy"));
         }
-        if untouched && let Some(current) = self.is_current(&key, &entry, &resolved, &how.wanted)? {
-            return Ok(current);
-        }
-        let occasion = ReviewOccasion::Update;
-        let prepared = self.examine(&ask, workdir, &lock, gate, resolved, occasion, progress)?;
-        let same = prepared.proposal.digest == entry.tree_sha256;
-        let mut updated = UpdateResult {
-            key: key.clone(),
-            status: UpdateStatus::Current,
-            from: entry.version.clone(),
-            to: prepared.proposal.version.clone(),
-            diff: prepared.proposal.diff.clone(),
-            backup: None,
-            digest: prepared.proposal.digest.clone(),
-        };
-        if same && untouched {
-            return Ok(updated);
-        }
-        if how.dry_run {
-            updated.status = UpdateStatus::Available;
-            return Ok(updated);
-        }
-        let safe = self.settings.auto_safe
-            && prepared.proposal.reviewed
-            && prepared.proposal.upstream == "clean"
-            && prepared
-                .proposal
-                .diff
-                .as_ref()
-                .is_some_and(|diff| !diff.needs_a_person(prepared.proposal.verdict));
-        let approval = match (&entry.approval, safe) {
-            // The approved bytes replace local changes, so the earlier approval still applies.
-            (Some(approval), _) if approval.digest == prepared.proposal.digest => approval.clone(),
-            (_, true) => {
-                let why = Some("hub.updates is auto-safe, and only text changed".to_owned());
-                self.approval(&prepared, "sinew".to_owned(), ApprovalMethod::Policy, why)
-            }
-            (_, false) => self.request_approval(&prepared, gate)?,
-        };
-        let installed = self.commit(prepared, approval, workdir)?;
-        updated.status = UpdateStatus::Updated;
-        updated.backup = installed.backup;
-        Ok(updated)
+        Ok(changed)
     }
 
-    fn ask_for(
+    fn install_request(
         &self,
         key: &str,
         entry: &LockEntry,
@@ -180,43 +184,13 @@ impl Hub {
             }),
             _ => SkillReference::parse(&source.requested, ShorthandMeaning::GitHub)?,
         };
-        let mut ask = SkillInstallRequest::new(reference, &how.by);
-        ask.name = Some(key.to_owned());
-        ask.overwrite = true;
-        ask.accepted.clone_from(&how.accepted);
-        ask.acceptance.clone_from(&how.acceptance);
-        ask.neighbours.clone_from(&how.neighbours);
-        Ok(ask)
-    }
-
-    fn gone(&self, error: HubError) -> HubError {
-        match error.code {
-            ErrorCode::NotFound | ErrorCode::Gone => {
-                let mut gone = HubError::new(ErrorCode::Gone, error.message);
-                gone.hints = error.hints;
-                gone.hint("it stays as it is; `sinew uninstall --gone` offers to remove it")
-            }
-            _ => error,
-        }
-    }
-
-    /// Records the registry's current verdict before anything else happens.
-    fn upstream_first(
-        &self,
-        key: &str,
-        entry: &LockEntry,
-        workdir: &Workdir,
-        resolved: &ResolvedVersion,
-        how: &UpdateRequest,
-    ) -> Result<(), HubError> {
-        let verdict = resolved.verdict();
-        let known = entry.upstream.as_ref().map(|upstream| upstream.verdict.as_str());
-        let matters = entry.source.kind.is_registry() && known != Some(verdict);
-        if matters && (verdict == "malicious" || !how.dry_run) {
-            let entered = workdir.acquire(&self.env)?;
-            self.record_upstream(&entered, key, verdict, false)?;
-        }
-        Ok(())
+        let mut request = SkillInstallRequest::new(reference, &how.by);
+        request.name = Some(key.to_owned());
+        request.overwrite = true;
+        request.accepted.clone_from(&how.accepted);
+        request.acceptance.clone_from(&how.acceptance);
+        request.neighbours.clone_from(&how.neighbours);
+        Ok(request)
     }
 
     /// Whether a changed tree is a version that the registry published.
@@ -239,24 +213,13 @@ impl Hub {
     }
 
     /// Whether there is nothing newer. The same version with other bytes is an error.
-    fn is_current(
+    pub(crate) fn is_current(
         &self,
-        key: &str,
-        entry: &LockEntry,
+        base: &UpdateBase,
         resolved: &ResolvedVersion,
-        wanted: &RequestedVersion,
     ) -> Result<Option<UpdateResult>, HubError> {
-        let current = || {
-            Ok(Some(UpdateResult {
-                key: key.to_owned(),
-                status: UpdateStatus::Current,
-                from: entry.version.clone(),
-                to: entry.version.clone(),
-                diff: None,
-                backup: None,
-                digest: entry.tree_sha256.clone(),
-            }))
-        };
+        let UpdateBase { key, entry, wanted, .. } = base;
+        let current = || Ok(Some(UpdateResult::current(key, entry)));
         let source = &entry.source;
         if !source.kind.is_registry() {
             let same = resolved.source.commit.is_some() && resolved.source.commit == source.commit;
@@ -298,5 +261,17 @@ impl Hub {
                 ))
             }
         }
+    }
+}
+
+/// Says of a skill that its registry no longer has what stays installed.
+fn gone(error: HubError) -> HubError {
+    match error.code {
+        ErrorCode::NotFound | ErrorCode::Gone => {
+            let mut gone = HubError::new(ErrorCode::Gone, error.message);
+            gone.hints = error.hints;
+            gone.hint("it stays as it is; `sinew uninstall --gone` offers to remove it")
+        }
+        _ => error,
     }
 }

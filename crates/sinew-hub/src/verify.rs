@@ -133,7 +133,13 @@ impl Hub {
         Ok(keys.iter().map(|key| self.verified(key, &lock.skills[key], workdir)).collect())
     }
 
-    fn verified(&self, key: &str, entry: &LockEntry, workdir: &Workdir) -> SkillVerification {
+    /// Compares one installed skill with its entry in the lock.
+    pub(crate) fn verified(
+        &self,
+        key: &str,
+        entry: &LockEntry,
+        workdir: &Workdir,
+    ) -> SkillVerification {
         let mut verified = SkillVerification {
             key: key.to_owned(),
             status: TreeStatus::Ok,

@@ -2,9 +2,10 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use sinew_engine::approval::{
-    Approval, ApprovalDecision, ApprovalResponse, ApprovalState, ApprovalSubject, CandidateVerdict,
-    ConsentAct, ConsentScope,
+    Approval, ApprovalAnswer, ApprovalDecision, ApprovalResponse, ApprovalState, ApprovalSubject,
+    CandidateVerdict, ConsentAct, ConsentScope,
 };
+use sinew_engine::hub::ApprovalMethod;
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::{Actor, ErrorCode, ErrorKind};
 
@@ -82,20 +83,15 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
         return print_decision(&decided, out);
     }
     let answer = match args.reject {
-        true => ApproveChoice::Said(ApprovalResponse::No),
-        false => ask(&approval, out)?,
+        true => ApprovalAnswer::No,
+        false => ask(&approval, engine, out)?,
     };
-    match answer {
-        ApproveChoice::Said(said) => {
-            let decision = ApprovalDecision::at_terminal(said, terminal_person(engine));
-            let decision = ApprovalDecision { remember: args.remember, ..decision };
-            print_decision(&engine.approvals().decide(id, &decision)?, out)
-        }
-        ApproveChoice::Later | ApproveChoice::Quit => {
-            out.note("nothing was decided");
-            Ok(Exit::Failed(ErrorKind::Refused))
-        }
-    }
+    let Some(decision) = decision(&answer, engine) else {
+        out.note("nothing was decided");
+        return Ok(Exit::Failed(ErrorKind::Refused));
+    };
+    let decision = ApprovalDecision { remember: args.remember, ..decision };
+    print_decision(&engine.approvals().decide(id, &decision)?, out)
 }
 
 /// The user at the terminal.
@@ -151,12 +147,11 @@ fn go_through(waiting: &[Approval], engine: &Engine, out: &mut Printer) -> Comma
     let mut decided = 0;
     for (at, approval) in waiting.iter().enumerate() {
         out.ask(&format!("\n[{} of {}]\n", at + 1, waiting.len()));
-        let said = match ask(approval, out)? {
-            ApproveChoice::Said(said) => said,
-            ApproveChoice::Later => continue,
-            ApproveChoice::Quit => break,
-        };
-        let decision = ApprovalDecision::at_terminal(said, terminal_person(engine));
+        let answer = ask(approval, engine, out)?;
+        if answer == ApprovalAnswer::Cancel {
+            break;
+        }
+        let Some(decision) = decision(&answer, engine) else { continue };
         match engine.approvals().decide(&approval.id, &decision) {
             Ok(approval) => {
                 decided += 1;
@@ -169,34 +164,48 @@ fn go_through(waiting: &[Approval], engine: &Engine, out: &mut Printer) -> Comma
     Ok(Exit::Done)
 }
 
-enum ApproveChoice {
-    Said(ApprovalResponse),
-    Later,
-    Quit,
-}
-
-/// Shows an approval and waits for a key.
-fn ask(approval: &Approval, out: &mut Printer) -> Result<ApproveChoice, std::io::Error> {
+/// Shows an approval and waits for a key. Cancel goes through no further ones.
+fn ask(
+    approval: &Approval,
+    engine: &Engine,
+    out: &mut Printer,
+) -> Result<ApprovalAnswer, std::io::Error> {
     let mut text = String::new();
     show(&mut text, approval).map_err(std::io::Error::other)?;
     out.ask(&text);
     let only = if approval.also.is_empty() { "" } else { " [o]nly the first" };
     out.ask(&format!("[a]pprove{only} [r]eject [s]kip [q]uit "));
+    let yes = |scope| ApprovalAnswer::Yes {
+        by: terminal_person(engine).to_string(),
+        method: ApprovalMethod::Prompt,
+        reason: None,
+        scope,
+    };
     loop {
         let key = keys::next(true)?;
         let answer = match key {
-            Some('a' | 'y') => ApproveChoice::Said(ApprovalResponse::Yes(ConsentScope::Listed)),
-            Some('o') if !approval.also.is_empty() => {
-                ApproveChoice::Said(ApprovalResponse::Yes(ConsentScope::OnlyThis))
-            }
-            Some('r' | 'n') => ApproveChoice::Said(ApprovalResponse::No),
-            Some('s') => ApproveChoice::Later,
-            None | Some('q') => ApproveChoice::Quit,
+            Some('a' | 'y') => yes(ConsentScope::Listed),
+            Some('o') if !approval.also.is_empty() => yes(ConsentScope::OnlyThis),
+            Some('r' | 'n') => ApprovalAnswer::No,
+            Some('s') => ApprovalAnswer::ABSENT,
+            None | Some('q') => ApprovalAnswer::Cancel,
             Some(_) => continue,
         };
         out.ask(&format!("{}\n", key.unwrap_or('q')));
         return Ok(answer);
     }
+}
+
+/// The decision that an answer makes, if it makes one.
+fn decision(answer: &ApprovalAnswer, engine: &Engine) -> Option<ApprovalDecision> {
+    let said = match answer {
+        ApprovalAnswer::Yes { scope, .. } => ApprovalResponse::Yes(*scope),
+        ApprovalAnswer::No => ApprovalResponse::No,
+        ApprovalAnswer::Others | ApprovalAnswer::Cancel | ApprovalAnswer::Absent { .. } => {
+            return None;
+        }
+    };
+    Some(ApprovalDecision::at_terminal(said, terminal_person(engine)))
 }
 
 fn print_decision(approval: &Approval, out: &mut Printer) -> CommandResult {

@@ -2,17 +2,13 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use sinew_catalog::install::InstallOption;
-use sinew_engine::{
-    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, DepsReport,
-    Engine, InstallStep,
-};
-use sinew_exec::child::{OutputStream, ProcessControl};
-use sinew_exec::install::PolicyNotice;
-use sinew_exec::plain_text;
+use sinew_engine::{DepsInstallReport, DepsInstallRequest, DepsReport, Engine};
+use sinew_exec::child::ProcessControl;
 use sinew_settings::{ErrorKind, ReasonCode};
 
+use super::terminal_approver::{GivenAnswers, TerminalApprover};
 use crate::exit::{CommandResult, Exit};
-use crate::printer::{Printer, ProgressBar};
+use crate::printer::Printer;
 use crate::render;
 use crate::signals;
 
@@ -112,17 +108,23 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
         let options = engine.exec().chosen_options(entry, &request)?;
         let plan = DepsDryRun { skill: &entry.name, dry_run: true, options };
         out.data(&plan, |text| {
-            plan.options.iter().try_for_each(|option| writeln!(text, "{}", shown(&option.argv)))
+            plan.options
+                .iter()
+                .try_for_each(|option| writeln!(text, "{}", command_line(&option.argv)))
         })?;
         return Ok(Exit::Done);
     }
     let control = ProcessControl::default();
     signals::forward(&control);
-    let mut person = DepsTerminalApprover { args, out, bar: None };
-    let done = engine.exec().install_deps(catalog, entry, &request, &mut person, &control)?;
-    if let Some(bar) = person.bar.take() {
-        bar.finish();
-    }
+    let given = GivenAnswers {
+        dependency: args.yes,
+        manager: args.with_manager,
+        tap: args.with_tap,
+        policy: args.acknowledge,
+        ..GivenAnswers::default()
+    };
+    let mut approver = TerminalApprover::new(engine, out, given);
+    let done = engine.exec().install_deps(catalog, entry, &request, &mut approver, &control)?;
     out.data(&done, |text| write_installation(text, &done))?;
     verdict(&done)
 }
@@ -145,73 +147,8 @@ fn verdict(done: &DepsInstallReport) -> CommandResult {
     Ok(Exit::Failed(kind))
 }
 
-/// The person at the terminal, and what they said on the command line.
-struct DepsTerminalApprover<'a> {
-    args: &'a DepsArgs,
-    out: &'a mut Printer,
-    bar: Option<ProgressBar>,
-}
-
-impl DepsTerminalApprover<'_> {
-    fn confirmed(&mut self) -> ApprovalAnswer {
-        if !self.out.can_ask() {
-            return ApprovalAnswer::Nobody;
-        }
-        match inquire::Confirm::new("Go on?").with_default(false).prompt() {
-            Ok(true) => ApprovalAnswer::Yes,
-            _ => ApprovalAnswer::No,
-        }
-    }
-}
-
-impl Approver for DepsTerminalApprover<'_> {
-    fn consent(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
-        self.out.note(&format!("{} for {} ({})", question.label, question.skill, question.source));
-        self.out.note(&format!("runs {}", shown(question.argv)));
-        self.out.note(&format!("touches {}", question.touches));
-        for warning in &question.warnings {
-            self.out.warn(warning);
-        }
-        let said = match question.step {
-            InstallStep::Need => self.args.yes,
-            InstallStep::Manager => self.args.with_manager,
-            InstallStep::Tap => self.args.with_tap,
-        };
-        if said { ApprovalAnswer::Yes } else { self.confirmed() }
-    }
-
-    fn acknowledge(&mut self, skill: &str, notice: &PolicyNotice) -> ApprovalAnswer {
-        for line in notice.text().lines() {
-            self.out.warn(line);
-        }
-        if self.args.acknowledge {
-            return ApprovalAnswer::Yes;
-        }
-        if !self.out.can_ask() {
-            return ApprovalAnswer::Nobody;
-        }
-        match inquire::Text::new(&format!("Type {} to go on:", render::safe(skill))).prompt() {
-            Ok(typed) if typed.trim() == skill => ApprovalAnswer::Yes,
-            _ => ApprovalAnswer::No,
-        }
-    }
-
-    fn output(&mut self, _stream: OutputStream, bytes: &[u8]) {
-        let text = plain_text(&String::from_utf8_lossy(bytes));
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            self.out.note(&format!("| {line}"));
-        }
-    }
-
-    fn downloaded(&mut self, bytes: u64, of: Option<u64>) {
-        let bar = self.bar.get_or_insert_with(|| self.out.bytes("downloading"));
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        bar.set_of(size(bytes), size(of.unwrap_or(bytes)));
-    }
-}
-
-/// A vector as a person would type it.
-fn shown(argv: &[String]) -> String {
+/// A command as a person would type it.
+pub(super) fn command_line(argv: &[String]) -> String {
     let plain = |word: &String| {
         let ok = |c: char| c.is_ascii_alphanumeric() || "@+._/-=:~%,?&".contains(c);
         match !word.is_empty() && word.chars().all(ok) {
@@ -244,7 +181,7 @@ fn write_report(text: &mut String, report: &DepsReport, all: bool) -> std::fmt::
     for option in offered {
         let mark = if option.preferred { render::good("→") } else { render::dim("·") };
         writeln!(text, "  {mark} {} {}", render::safe(&option.label), render::dim(&option.id))?;
-        writeln!(text, "      {}", shown(&option.argv))?;
+        writeln!(text, "      {}", command_line(&option.argv))?;
         if !option.manager_present {
             writeln!(
                 text,

@@ -1,18 +1,16 @@
-//! What the commands about registries share: where to look, how to ask, how to tell.
+//! What the commands about registries share: where to look, and how to print reviews and records.
 
 use std::fmt::Write as _;
 
 use sinew_engine::hub::{
-    ApprovalMethod, Hub, HubError, HubOverrides, HubRecord, InstallApprover, InstallConcern,
-    InstallDecision, InstallReview, InstallTarget, ReviewOccasion,
+    HubError, HubOverrides, HubRecord, InstallReview, InstallTarget, PolicyHub,
 };
 use sinew_engine::{Engine, EngineError};
 use sinew_guard::scan::{FindingSeverity, Verdict};
-use sinew_settings::{Actor, ErrorCode, ErrorKind};
+use sinew_settings::{ErrorCode, ErrorKind};
 
-use super::approve::terminal_person;
 use crate::exit::{CommandResult, Exit};
-use crate::printer::{Printer, ProgressBar};
+use crate::printer::Printer;
 use crate::render;
 
 /// Files that a question lists.
@@ -30,7 +28,7 @@ pub(crate) struct HubArgs {
 }
 
 impl HubArgs {
-    pub(crate) fn open(&self, engine: &Engine) -> Result<Hub, EngineError> {
+    pub(crate) fn open<'e>(&self, engine: &'e Engine) -> Result<PolicyHub<'e>, EngineError> {
         engine.hub().open(&HubOverrides { registry: self.registry.clone(), offline: self.offline })
     }
 }
@@ -49,93 +47,28 @@ impl InstallTargetArgs {
     }
 }
 
-/// The person at the terminal, and what they said on the command line.
-pub(crate) struct TerminalApprover<'a> {
-    pub(crate) yes: bool,
-    pub(crate) engine: &'a Engine,
-    pub(crate) out: &'a mut Printer,
-}
-
-impl TerminalApprover<'_> {
-    /// The user at the terminal, as records name them.
-    fn approver_name(&self) -> String {
-        terminal_person(self.engine).to_string()
-    }
-
-    fn confirmed(&mut self, question: &str) -> InstallDecision {
-        if !self.out.can_ask() {
-            return InstallDecision::Nobody { id: None };
-        }
-        match inquire::Confirm::new(question).with_default(false).prompt() {
-            Ok(true) => InstallDecision::Yes {
-                by: self.approver_name(),
-                method: ApprovalMethod::Prompt,
-                reason: None,
-            },
-            _ => InstallDecision::No,
-        }
-    }
-}
-
-impl InstallApprover for TerminalApprover<'_> {
-    fn concern(&mut self, concern: &InstallConcern) -> InstallDecision {
-        // `--yes` answers the ordinary question; each risk has a flag of its own.
-        self.out.warn(&concern.to_string());
-        self.confirmed("Go on all the same?")
-    }
-
-    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
-        if self.yes {
-            return InstallDecision::Yes {
-                by: self.approver_name(),
-                method: ApprovalMethod::Flag,
-                reason: None,
-            };
-        }
-        if !self.out.can_ask() {
-            // An answer to exactly these files counts; without one, the question waits for a person.
-            let asking = Actor::Agent { name: "sinew install".to_owned() };
-            return self.engine.hub().answer_from_approvals(proposal, &asking).unwrap_or_else(
-                |error| {
-                    self.out.warn(&format!("the question was not kept: {}", error.message));
-                    InstallDecision::Nobody { id: None }
-                },
-            );
-        }
-        let mut text = String::new();
-        // Writing to a text cannot fail.
-        let _ = write_proposal(&mut text, proposal);
-        self.out.ask(&text);
-        let question = match proposal.occasion {
-            ReviewOccasion::Update => "Update it?",
-            ReviewOccasion::Install | ReviewOccasion::Restore => "Install it?",
-        };
-        self.confirmed(question)
-    }
-}
-
-/// Everything the user needs to decide.
-pub(crate) fn write_proposal(text: &mut String, proposal: &InstallReview) -> std::fmt::Result {
+/// Everything that a person needs to know before they say yes or no.
+pub(crate) fn write_review(text: &mut String, review: &InstallReview) -> std::fmt::Result {
     render::heading(
         text,
-        &format!("{} {}", render::safe(&proposal.name), render::safe(&proposal.version)),
+        &format!("{} {}", render::safe(&review.name), render::safe(&review.version)),
     )?;
-    writeln!(text, "  {}", render::safe(&proposal.description))?;
-    let reviewed = match proposal.reviewed {
+    writeln!(text, "  {}", render::safe(&review.description))?;
+    let reviewed = match review.reviewed {
         true => render::good("reviewed"),
         false => render::warning("unreviewed source"),
     };
-    writeln!(text, "  from     {} ({reviewed})", render::safe(&proposal.source.identity()))?;
-    writeln!(text, "  folder   {}", render::safe(&proposal.key))?;
-    writeln!(text, "  files    {}, {} bytes", proposal.files, proposal.bytes)?;
-    writeln!(text, "  digest   {}", render::safe(&proposal.digest))?;
-    let verdict = match proposal.verdict {
+    writeln!(text, "  from     {} ({reviewed})", render::safe(&review.source.identity()))?;
+    writeln!(text, "  folder   {}", render::safe(&review.key))?;
+    writeln!(text, "  files    {}, {} bytes", review.files, review.bytes)?;
+    writeln!(text, "  digest   {}", render::safe(&review.digest))?;
+    let verdict = match review.verdict {
         Verdict::Allow => render::good("allow"),
         Verdict::Warn => render::warning("warn"),
         Verdict::Block => render::bad("block"),
     };
-    writeln!(text, "  guard    {verdict}, registry says {}", render::safe(&proposal.upstream))?;
-    for finding in proposal.findings.iter().take(MAX_LISTED) {
+    writeln!(text, "  guard    {verdict}, registry says {}", render::safe(&review.upstream))?;
+    for finding in review.findings.iter().take(MAX_LISTED) {
         let mark = match finding.severity {
             FindingSeverity::Critical => render::bad("✗"),
             _ => render::warning("!"),
@@ -143,7 +76,7 @@ pub(crate) fn write_proposal(text: &mut String, proposal: &InstallReview) -> std
         let (file, line) = (render::safe(&finding.file), finding.line);
         writeln!(text, "    {mark} {} ({file}:{line})", render::safe(&finding.rule))?;
     }
-    let can = &proposal.capabilities;
+    let can = &review.capabilities;
     for (word, names) in [
         ("hosts", can.hosts.iter().map(|host| host.host.clone()).collect::<Vec<_>>()),
         ("programs", can.binaries.clone()),
@@ -153,16 +86,16 @@ pub(crate) fn write_proposal(text: &mut String, proposal: &InstallReview) -> std
         ("writes", can.writes.clone()),
         ("runs", can.exec.clone()),
         ("stays by", can.persistence.clone()),
-        ("needs", proposal.setup.clone()),
+        ("needs", review.setup.clone()),
     ] {
         if !names.is_empty() {
             writeln!(text, "  {word:<9}{}", render::safe(&names.join(", ")))?;
         }
     }
-    for warning in &proposal.warnings {
+    for warning in &review.warnings {
         writeln!(text, "  {} {}", render::warning("!"), render::safe(warning))?;
     }
-    match &proposal.diff {
+    match &review.diff {
         Some(diff) => write_diff(text, diff),
         None => Ok(()),
     }
@@ -212,19 +145,7 @@ pub(crate) fn write_diff(
     Ok(())
 }
 
-/// A bar for downloads, which appears when the first bytes do.
-pub(crate) fn download_progress(out: &Printer) -> impl FnMut(u64, Option<u64>) + use<> {
-    let bar: ProgressBar = out.bytes("downloading");
-    move |bytes, of| {
-        let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
-        bar.set_of(size(bytes), size(of.unwrap_or(bytes)));
-        if of == Some(bytes) {
-            bar.finish();
-        }
-    }
-}
-
-/// Tells what became of each reference; the exit code is that of the most serious one.
+/// Prints what became of each reference; the exit code is that of the most serious failure.
 pub(crate) fn print_records(records: &[HubRecord], out: &mut Printer) -> CommandResult {
     out.data(&records, |text| {
         for record in records {

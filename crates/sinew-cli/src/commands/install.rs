@@ -1,16 +1,14 @@
 use sinew_engine::Engine;
 use sinew_engine::EngineError;
 use sinew_engine::hub::{
-    Hub, HubError, HubRecord, InstallApprover, InstallConcern, InstallDecision, InstallReceipt,
-    InstallReview, InstallRisk, RequestedVersion, RuleAcceptance, ShorthandMeaning,
-    SkillInstallRequest, SkillReference, Workdir, parse_requested_version,
+    HubError, HubRecord, InstallReceipt, InstallRisk, PolicyHub, RequestedVersion, RuleAcceptance,
+    ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir, parse_requested_version,
 };
 use sinew_settings::ErrorCode;
 
 use super::approve::terminal_person;
-use super::hub::{
-    HubArgs, InstallTargetArgs, TerminalApprover, download_progress, print_records, record,
-};
+use super::hub::{HubArgs, InstallTargetArgs, print_records, record};
+use super::terminal_approver::{GivenAnswers, TerminalApprover, show_review};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -101,7 +99,7 @@ pub(crate) struct RiskOverrideArgs {
 }
 
 impl RiskOverrideArgs {
-    pub(crate) fn accepted_pauses(&self) -> impl Iterator<Item = InstallRisk> {
+    pub(crate) fn accepted_risks(&self) -> impl Iterator<Item = InstallRisk> {
         let flags = [
             (self.accept_suspicious, InstallRisk::Suspicious),
             (self.accept_pending, InstallRisk::Pending),
@@ -111,7 +109,7 @@ impl RiskOverrideArgs {
             (self.accept_owner_change, InstallRisk::OwnerChange),
             (self.acknowledge, InstallRisk::Policy),
         ];
-        flags.into_iter().filter_map(|(said, pause)| said.then_some(pause))
+        flags.into_iter().filter_map(|(given, risk)| given.then_some(risk))
     }
 
     pub(crate) fn acceptance(&self) -> Vec<RuleAcceptance> {
@@ -154,13 +152,13 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
         if matches!(reference, SkillReference::GitHub(_)) && !text.contains(':') {
             out.note(&format!("{text} is read as {reference}"));
         }
-        let mut ask = SkillInstallRequest::new(reference, &terminal_person(engine).to_string());
-        ask.name.clone_from(&args.name);
-        ask.overwrite = args.overwrite;
-        ask.accepted.extend(args.accepted.accepted_pauses());
-        ask.acceptance = args.accepted.acceptance();
-        ask.quarantine = !args.no_quarantine;
-        let result = one(args, engine, &hub, &ask, &workdir, out);
+        let mut request = SkillInstallRequest::new(reference, &terminal_person(engine).to_string());
+        request.name.clone_from(&args.name);
+        request.overwrite = args.overwrite;
+        request.accepted.extend(args.accepted.accepted_risks());
+        request.acceptance = args.accepted.acceptance();
+        request.quarantine = !args.no_quarantine;
+        let result = one(args, engine, &hub, &request, &workdir, out);
         records.push(match result {
             Ok(installed) if args.dry_run => {
                 let mut record = HubRecord::installed(text, &installed);
@@ -203,44 +201,27 @@ fn link(
 fn one(
     args: &InstallArgs,
     engine: &Engine,
-    hub: &Hub,
-    ask: &SkillInstallRequest,
+    hub: &PolicyHub<'_>,
+    request: &SkillInstallRequest,
     workdir: &Workdir,
     out: &mut Printer,
 ) -> Result<InstallReceipt, HubError> {
-    let mut progress = download_progress(out);
-    let mut asked = TerminalApprover { yes: args.yes, engine, out };
+    let given = GivenAnswers { install: args.yes, ..GivenAnswers::default() };
+    let mut approver = TerminalApprover::new(engine, out, given);
     if !args.dry_run {
-        return engine.hub().install(hub, ask, workdir, &mut asked, &mut progress);
+        return hub.install(request, workdir, &mut approver);
     }
-    let prepared = engine.hub().prepare(hub, ask, workdir, &mut asked, &mut progress)?;
-    let proposal = &prepared.proposal;
-    DryRunApprover(asked.out).approve(proposal);
+    let vetted = hub.prepare(request, workdir, &mut approver)?;
+    let review = vetted.review();
+    show_review(review, out);
     Ok(InstallReceipt {
-        key: proposal.key.clone(),
-        name: proposal.name.clone(),
-        version: proposal.version.clone(),
-        digest: proposal.digest.clone(),
-        path: workdir.target(&proposal.key),
+        key: review.key.clone(),
+        name: review.name.clone(),
+        version: review.version.clone(),
+        digest: review.digest.clone(),
+        path: workdir.target(&review.key),
         backup: None,
     })
-}
-
-/// Shows the question and answers nothing.
-struct DryRunApprover<'a>(&'a mut Printer);
-
-impl InstallApprover for DryRunApprover<'_> {
-    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
-        InstallDecision::Nobody { id: None }
-    }
-
-    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
-        let mut text = String::new();
-        // Writing to a text cannot fail.
-        let _ = super::hub::write_proposal(&mut text, proposal);
-        self.0.ask(&text);
-        InstallDecision::Nobody { id: None }
-    }
 }
 
 /// `--version` for references that can have one.

@@ -41,6 +41,7 @@ pub(crate) mod search;
 #[cfg(feature = "web")]
 pub(crate) mod serve;
 pub(crate) mod skills;
+mod terminal_approver;
 pub(crate) mod uninstall;
 pub(crate) mod update;
 pub(crate) mod validate;

@@ -46,10 +46,8 @@ pub(crate) fn run(args: &PinArgs, engine: &Engine, out: &mut Printer) -> Command
     let pin = (!args.remove).then(|| args.reason.clone());
     let workdir = engine.hub().workdir(args.place.place());
     let actor = super::approve::current_actor(engine, out);
-    let (key, entry) = engine
-        .hub()
-        .pin(&hub, &args.reference, pin, &workdir, &actor)
-        .map_err(EngineError::from)?;
+    let (key, entry) =
+        hub.pin(&args.reference, pin, &workdir, &actor).map_err(EngineError::from)?;
     let pinned =
         PinReport { key, version: entry.version, pinned: entry.pinned, reason: entry.pin_reason };
     out.data(&pinned, |text| {

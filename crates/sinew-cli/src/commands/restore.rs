@@ -2,7 +2,8 @@ use sinew_engine::hub::{HubRecord, RestoreStrictness};
 use sinew_engine::{Engine, EngineError};
 
 use super::approve::terminal_person;
-use super::hub::{HubArgs, InstallTargetArgs, TerminalApprover, download_progress, print_records};
+use super::hub::{HubArgs, InstallTargetArgs, print_records};
+use super::terminal_approver::{GivenAnswers, TerminalApprover};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -42,19 +43,11 @@ pub(crate) fn run(args: &RestoreArgs, engine: &Engine, out: &mut Printer) -> Com
         return print_records(&records, out);
     }
     let strictness = if args.frozen { RestoreStrictness::Frozen } else { RestoreStrictness::Ask };
-    let mut progress = download_progress(out);
-    let mut asked = TerminalApprover { yes: args.yes, engine, out };
-    let restored = engine
-        .hub()
-        .restore(
-            &hub,
-            strictness,
-            &terminal_person(engine).to_string(),
-            &workdir,
-            &mut asked,
-            &mut progress,
-        )
-        .map_err(EngineError::from)?;
+    let given = GivenAnswers { install: args.yes, ..GivenAnswers::default() };
+    let mut approver = TerminalApprover::new(engine, out, given);
+    let by = terminal_person(engine).to_string();
+    let restored =
+        hub.restore(strictness, &by, &workdir, &mut approver).map_err(EngineError::from)?;
     let records: Vec<HubRecord> = restored.iter().map(HubRecord::restored).collect();
     print_records(&records, out)
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
     let actor = super::approve::current_actor(engine, out);
     let mut records = Vec::new();
     for wanted in &wanted {
-        records.push(match engine.hub().uninstall(&hub, wanted, &workdir, &actor) {
+        records.push(match hub.uninstall(wanted, &workdir, &actor) {
             Ok(removed) => HubRecord::removed(&removed),
             Err(error) => record(wanted, error)?,
         });

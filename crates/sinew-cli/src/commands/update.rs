@@ -3,10 +3,9 @@ use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
 
 use super::approve::terminal_person;
-use super::hub::{
-    HubArgs, InstallTargetArgs, TerminalApprover, download_progress, print_records, record,
-};
+use super::hub::{HubArgs, InstallTargetArgs, print_records, record};
 use super::install::RiskOverrideArgs;
+use super::terminal_approver::{GivenAnswers, TerminalApprover};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -58,7 +57,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
     let how = UpdateRequest {
         dry_run: args.dry_run,
         overwrite: args.overwrite,
-        accepted: args.accepted.accepted_pauses().collect(),
+        accepted: args.accepted.accepted_risks().collect(),
         acceptance: args.accepted.acceptance(),
         wanted: wanted.transpose()?.unwrap_or_default(),
         by: terminal_person(engine).to_string(),
@@ -85,10 +84,9 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
     }
     let mut records = Vec::new();
     for key in &keys {
-        let mut progress = download_progress(out);
-        let mut asked = TerminalApprover { yes: args.yes, engine, out };
-        let result = engine.hub().update(&hub, key, &how, &workdir, &mut asked, &mut progress);
-        records.push(match result {
+        let given = GivenAnswers { install: args.yes, ..GivenAnswers::default() };
+        let mut approver = TerminalApprover::new(engine, out, given);
+        records.push(match hub.update(key, &how, &workdir, &mut approver) {
             Ok(updated) => HubRecord::updated(&updated),
             Err(error) => record(key, error)?,
         });

@@ -182,3 +182,18 @@ fn no_room_is_named_after_a_participle_or_a_pronoun() {
         }
     }
 }
+
+/// The hub hands its authority to the crate that opens it. Only the engine's policy check does, so no
+/// surface can permit a change.
+#[test]
+fn only_the_policy_check_holds_the_authority_over_the_hub() {
+    let policy = source("sinew-engine").join("hub/policy.rs");
+    let opens = Regex::new(r"\bHubAuthority\b|\bHub::(open|with_limits)\(").expect("a pattern");
+    let mut opened = Vec::new();
+    for krate in crates().into_iter().filter(|krate| krate != "sinew-hub") {
+        let mut files = Vec::new();
+        rust_files(&source(&krate), &mut files);
+        opened.extend(files.into_iter().filter(|file| opens.is_match(&text(file))));
+    }
+    assert_eq!(opened, [policy]);
+}

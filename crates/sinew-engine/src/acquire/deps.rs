@@ -3,13 +3,12 @@
 
 use sinew_catalog::install::InstallOption;
 use sinew_cortex::acquire::AcquireRun;
-use sinew_exec::child::{OutputStream, ProcessControl};
-use sinew_exec::install::PolicyNotice;
+use sinew_exec::child::ProcessControl;
+use sinew_hub::lock::ApprovalMethod;
 
 use super::flow::AcquireDriver;
-use crate::{
-    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallRequest, EngineError, InstallStep,
-};
+use crate::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
+use crate::{DepsInstallRequest, EngineError, InstallStep};
 
 impl AcquireDriver<'_> {
     /// The command that would install what is missing, as the skill's author and this machine see it.
@@ -41,9 +40,9 @@ impl AcquireDriver<'_> {
             let options = self.engine.exec().install_options(entry);
             let option = options.iter().find(|option| option.argv.join(" ") == command)?;
             let request = DepsInstallRequest { option: Some(option.id.clone()), timeout: None };
-            let mut person = SingleCommandApprover { command };
+            let mut approver = SingleCommandApprover { command };
             let control = ProcessControl::default();
-            Some(self.engine.exec().install_deps(catalog, entry, &request, &mut person, &control))
+            Some(self.engine.exec().install_deps(catalog, entry, &request, &mut approver, &control))
         })?;
         match installed.flatten() {
             Some(done) => Ok(done?.ok()),
@@ -52,25 +51,20 @@ impl AcquireDriver<'_> {
     }
 }
 
-/// A person who agreed to one command and to nothing else.
+/// The answer of a person who agreed to one command and to nothing else.
 struct SingleCommandApprover<'a> {
     command: &'a str,
 }
 
 impl Approver for SingleCommandApprover<'_> {
-    fn consent(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
-        let named = question.argv.join(" ") == self.command;
-        match question.step {
-            InstallStep::Need if named => ApprovalAnswer::Yes,
+    fn ask(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        match question {
+            ApprovalQuestion::Dependency(asked)
+                if asked.step == InstallStep::Need && asked.argv.join(" ") == self.command =>
+            {
+                ApprovalAnswer::yes("the person who agreed to the command", ApprovalMethod::Prompt)
+            }
             _ => ApprovalAnswer::No,
         }
     }
-
-    fn acknowledge(&mut self, _skill: &str, _notice: &PolicyNotice) -> ApprovalAnswer {
-        ApprovalAnswer::No
-    }
-
-    fn output(&mut self, _stream: OutputStream, _bytes: &[u8]) {}
-
-    fn downloaded(&mut self, _bytes: u64, _of: Option<u64>) {}
 }

@@ -1,27 +1,25 @@
-//! Who sits at the other end, and what they are told.
+//! The surface at the other end of a flow, and what it is told.
 
 use std::path::Path;
 
 use serde::Serialize;
-use sinew_cortex::acquire::{AcquireEnding, AcquireReport, AcquireRun, UseReport};
+use sinew_cortex::acquire::{AcquireEnding, AcquireReport, UseReport};
 use sinew_settings::Actor;
 
 use super::candidate_summary::CandidateSummary;
-use crate::approval::{Approval, ApprovalResponse, ConsentChannel, PlanStep};
+use crate::approval::{
+    Approval, ApprovalAnswer, ApprovalQuestion, Approver, ConsentChannel, PlanStep,
+};
 
-/// Whoever the flow serves. What is not said otherwise: nobody is there.
-pub trait AcquireHost {
+/// The surface that a flow serves. It answers questions as an [`Approver`], and hears what happens;
+/// what it does not implement waits for another surface.
+pub trait AcquireHost: Approver {
     /// Something happened.
     fn on_progress(&mut self, told: &AcquireProgress<'_>);
 
     /// Who answers here, and over which channel.
     fn respondent(&self) -> (Actor, ConsentChannel) {
         (Actor::System, ConsentChannel::Cli)
-    }
-
-    /// A question for a person; its candidates were told before.
-    fn answer(&mut self, _approval: &Approval, _run: &AcquireRun) -> AcquireReply {
-        AcquireReply::Later
     }
 
     /// A reflex is about to install; the person may cancel for so many milliseconds.
@@ -35,7 +33,7 @@ pub trait AcquireHost {
         PauseEnd::Passed
     }
 
-    /// The skill is in place and is to be used now. `None` where somebody else uses it and reports.
+    /// The skill is in place and is to be used now. `None` where it is used and reported elsewhere.
     fn use_skill(&mut self, _ready: &ReadySkill<'_>) -> Option<UseReport> {
         None
     }
@@ -51,25 +49,18 @@ pub trait AcquireHost {
     }
 }
 
-/// Nobody is there, and nobody listens: everything that needs a person is left standing.
+/// No person and no listener: everything that needs a person waits.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct UnattendedHost;
 
-impl AcquireHost for UnattendedHost {
-    fn on_progress(&mut self, _told: &AcquireProgress<'_>) {}
+impl Approver for UnattendedHost {
+    fn ask(&mut self, _question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        ApprovalAnswer::ABSENT
+    }
 }
 
-/// What a person says to a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AcquireReply {
-    /// Yes or no.
-    Said(ApprovalResponse),
-    /// Other candidates.
-    Others,
-    /// Stop.
-    Cancel,
-    /// Nobody is here to say.
-    Later,
+impl AcquireHost for UnattendedHost {
+    fn on_progress(&mut self, _told: &AcquireProgress<'_>) {}
 }
 
 /// How a pause ended.
@@ -79,7 +70,7 @@ pub enum PauseEnd {
     Passed,
     /// The person cancelled.
     Cancelled,
-    /// Nobody waits here; somebody carries on later.
+    /// This surface does not wait; the run is continued later.
     Later,
 }
 
@@ -131,7 +122,7 @@ pub enum AcquireProgress<'a> {
         found: usize,
         /// How many of the reviewed ones fit the task.
         relevant: usize,
-        /// Whether sources were asked that nobody reviews.
+        /// Whether unreviewed sources were asked.
         supplemented: bool,
         /// What went wrong, where something did.
         #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -144,7 +135,7 @@ pub enum AcquireProgress<'a> {
         /// `standard` or `reflex`.
         mode: &'a str,
     },
-    /// A reflex installs unless somebody cancels.
+    /// A reflex installs unless the person cancels.
     Notice {
         /// The two lines.
         text: &'a str,
@@ -156,7 +147,7 @@ pub enum AcquireProgress<'a> {
         /// The question.
         approval: &'a Approval,
     },
-    /// Somebody answered.
+    /// A question was answered.
     Answered {
         /// The question.
         approval: &'a str,

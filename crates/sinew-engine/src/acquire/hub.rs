@@ -15,11 +15,14 @@ use super::market::{
     AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
     MarketSearchResult, SkillMarket,
 };
-use crate::approval::{ApprovalContent, ApprovalFileDigest, ApprovalScan, CandidateVerdict};
+use crate::approval::{
+    ApprovalAnswer, ApprovalContent, ApprovalFileDigest, ApprovalQuestion, ApprovalScan, Approver,
+    CandidateVerdict,
+};
 use crate::hub::{
-    Hub, HubOverrides, InstallApprover, InstallConcern, InstallDecision, InstallReview,
-    InstallTarget, NameMatching, PreparedInstall, RegistryCandidate, RegistryQuery, SearchSources,
-    ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir,
+    Hub, HubOverrides, InstallTarget, NameMatching, PolicyHub, PreparedInstall, RegistryCandidate,
+    RegistryQuery, SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference,
+    VettedInstall, Workdir,
 };
 use crate::{Engine, EngineError, HubHandle};
 
@@ -29,18 +32,18 @@ const ROWS: usize = 10;
 /// Registries, GitHub and the workspace.
 pub struct HubMarket<'e> {
     engine: &'e Engine,
-    hub: Hub,
+    hub: PolicyHub<'e>,
     workdir: Workdir,
     /// What was fetched and waits for a yes.
-    prepared: RefCell<BTreeMap<String, PreparedInstall>>,
+    prepared: RefCell<BTreeMap<String, VettedInstall>>,
 }
 
 impl<'e> HubHandle<'e> {
     /// The market of this machine, with what a command line says about registries.
-    pub fn market(&self, said: &HubOverrides) -> Result<HubMarket<'e>, EngineError> {
+    pub fn market(&self, overrides: &HubOverrides) -> Result<HubMarket<'e>, EngineError> {
         Ok(HubMarket {
             engine: self.engine,
-            hub: self.open(said)?,
+            hub: self.open(overrides)?,
             workdir: self.workdir(InstallTarget::Workspace),
             prepared: RefCell::default(),
         })
@@ -53,20 +56,13 @@ impl HubMarket<'_> {
         &self,
         reference: SkillReference,
         version: Option<&str>,
-    ) -> Result<PreparedInstall, EngineError> {
+    ) -> Result<VettedInstall, EngineError> {
         let reference = pinned_to(reference, version)?;
-        let ask = SkillInstallRequest {
+        let request = SkillInstallRequest {
             retained: SkillRetention::Task,
             ..SkillInstallRequest::new(reference, "sinew acquire")
         };
-        let mut nobody = AbsentApprover;
-        Ok(self.engine.hub().prepare(
-            &self.hub,
-            &ask,
-            &self.workdir,
-            &mut nobody,
-            &mut |_, _| {},
-        )?)
+        Ok(self.hub.prepare(&request, &self.workdir, &mut AbsentApprover)?)
     }
 
     /// The lock's entries under a name, those of runs first.
@@ -110,8 +106,8 @@ impl SkillMarket for HubMarket<'_> {
 
     fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError> {
         let mut reference = parsed(reference)?;
-        let prepared = self.prepare(reference.clone(), version)?;
-        let proposal = prepared.proposal;
+        let vetted = self.prepare(reference.clone(), version)?;
+        let review = vetted.review().clone();
         let mut exact = version.is_some();
         let source = match &mut reference {
             SkillReference::Registry(at) => {
@@ -119,25 +115,25 @@ impl SkillMarket for HubMarket<'_> {
                 exact |= std::mem::take(&mut at.wanted) != crate::hub::RequestedVersion::Latest;
                 at.registry.clone().unwrap_or_else(|| DEFAULT_NAME.to_owned())
             }
-            _ => proposal.source.kind.as_str().to_owned(),
+            _ => review.source.kind.as_str().to_owned(),
         };
         Ok(MarketListing {
-            slug: proposal.key.rsplit('/').next().unwrap_or_default().to_owned(),
+            slug: review.key.rsplit('/').next().unwrap_or_default().to_owned(),
             reference: reference.to_string(),
             source,
-            reviewed: proposal.reviewed,
-            name: Some(proposal.name),
-            description: proposal.description,
+            reviewed: review.reviewed,
+            name: Some(review.name),
+            description: review.description,
             stars: None,
             downloads: None,
-            version: exact.then_some(proposal.version),
+            version: exact.then_some(review.version),
         })
     }
 
     fn fetch(&self, wanted: &AcquireTarget<'_>) -> Result<FetchedCandidate, EngineError> {
-        let prepared = self.prepare(reference_of(wanted)?, wanted.version)?;
-        let fetched = fetched(&prepared, wanted);
-        self.prepared.borrow_mut().insert(wanted.slug.to_owned(), prepared);
+        let vetted = self.prepare(reference_of(wanted)?, wanted.version)?;
+        let fetched = fetched(vetted.prepared(), wanted);
+        self.prepared.borrow_mut().insert(wanted.slug.to_owned(), vetted);
         Ok(fetched)
     }
 
@@ -147,22 +143,22 @@ impl SkillMarket for HubMarket<'_> {
         order: &InstallOrder<'_>,
     ) -> Result<MarketInstall, EngineError> {
         let known = self.prepared.borrow_mut().remove(wanted.slug);
-        let mut prepared = match known.filter(|known| known.proposal.digest == order.digest) {
-            Some(prepared) => prepared,
+        let vetted = match known.filter(|known| known.review().digest == order.digest) {
+            Some(vetted) => vetted,
             None => self.prepare(reference_of(wanted)?, wanted.version)?,
         };
-        if prepared.proposal.digest != order.digest {
+        if vetted.review().digest != order.digest {
             let message = "its files are not those that were agreed to";
             return Err(EngineError::new(ErrorCode::IntegrityMismatch, message));
         }
-        prepared.ask.run = Some(order.run.to_owned());
+        let vetted = vetted.for_run(order.run);
         let (by, method) = match order.by {
             Some(by) => (by, ApprovalMethod::Prompt),
             None => ("a reflex, on an earlier yes", ApprovalMethod::Policy),
         };
         let reason = Some("acquired for one task".to_owned());
-        let approval = self.hub.approval(&prepared, by.to_owned(), method, reason);
-        let done = self.hub.commit(prepared, approval, &self.workdir)?;
+        let approval = self.hub.approval(vetted.prepared(), by.to_owned(), method, reason);
+        let done = self.hub.commit(self.hub.permit_install(vetted, approval)?)?;
         Ok(MarketInstall {
             digest: done.digest,
             folder: done.path,
@@ -184,8 +180,9 @@ impl SkillMarket for HubMarket<'_> {
 
     fn uninstall(&self, slug: &str, run: &str) -> Result<bool, EngineError> {
         let Some(key) = self.of_run(slug, run)? else { return Ok(false) };
-        match self.hub.uninstall(&key, &self.workdir) {
-            // Whoever pinned it meanwhile wants it to stay.
+        let permit = self.hub.permit_change(&key);
+        match Hub::uninstall(&self.hub, permit, &self.workdir) {
+            // It was pinned meanwhile, so it is meant to stay.
             Err(error) if matches!(error.code, ErrorCode::Pinned | ErrorCode::NotFound) => {
                 Ok(false)
             }
@@ -195,22 +192,21 @@ impl SkillMarket for HubMarket<'_> {
 
     fn retain(&self, slug: &str, run: &str) -> Result<(), EngineError> {
         match self.of_run(slug, run)? {
-            Some(key) => Ok(self.hub.retain(&key, &self.workdir).map(drop)?),
+            Some(key) => {
+                let permit = self.hub.permit_change(&key);
+                Ok(self.hub.retain(permit, &self.workdir).map(drop)?)
+            }
             None => Ok(()),
         }
     }
 }
 
-/// Nobody says yes beforehand: what gives pause is no candidate.
+/// No person is asked while candidates are gathered: one with a risk is not a candidate.
 struct AbsentApprover;
 
-impl InstallApprover for AbsentApprover {
-    fn concern(&mut self, _concern: &InstallConcern) -> InstallDecision {
-        InstallDecision::Nobody { id: None }
-    }
-
-    fn approve(&mut self, _proposal: &InstallReview) -> InstallDecision {
-        InstallDecision::Nobody { id: None }
+impl Approver for AbsentApprover {
+    fn ask(&mut self, _question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        ApprovalAnswer::ABSENT
     }
 }
 
@@ -267,7 +263,7 @@ fn listing(row: &RegistryCandidate) -> Option<MarketListing> {
 }
 
 fn fetched(prepared: &PreparedInstall, wanted: &AcquireTarget<'_>) -> FetchedCandidate {
-    let proposal = &prepared.proposal;
+    let review = &prepared.review;
     let skill_md = prepared.tree.get(sinew_catalog::SKILL_FILE);
     let files = prepared.tree.records();
     let file = |file: FileRecord| ApprovalFileDigest {
@@ -275,22 +271,22 @@ fn fetched(prepared: &PreparedInstall, wanted: &AcquireTarget<'_>) -> FetchedCan
         sha256: file.sha256,
         size: file.size,
     };
-    let digest = Some(proposal.digest.clone());
+    let digest = Some(review.digest.clone());
     let listed = ApprovalContent::from_file_digests(files.into_iter().map(file));
     FetchedCandidate {
-        version: proposal.version.clone(),
+        version: review.version.clone(),
         // The hub's own digest: it is what the lock holds.
         content: ApprovalContent { digest, ..listed },
         scan: ApprovalScan {
             // What a person accepted of these bytes counts.
-            verdict: match proposal.verdict {
+            verdict: match review.verdict {
                 Verdict::Allow => CandidateVerdict::Allow,
                 Verdict::Warn => CandidateVerdict::Warn,
                 Verdict::Block => CandidateVerdict::Block,
             },
             ..ApprovalScan::of(&prepared.report)
         },
-        capabilities: proposal.capabilities.clone(),
+        capabilities: review.capabilities.clone(),
         skill_md: skill_md
             .map(|file| String::from_utf8_lossy(&file.bytes).into_owned())
             .unwrap_or_default(),

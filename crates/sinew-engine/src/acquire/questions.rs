@@ -8,16 +8,17 @@ use sinew_settings::{Actor, ErrorCode};
 
 use super::candidate_summary;
 use super::flow::{AcquireDriver, AcquireWait, EffectFollowUp};
-use super::host::{AcquireProgress, AcquireReply};
+use super::host::AcquireProgress;
 use super::market::FetchedCandidate;
 use crate::EngineError;
 use crate::approval::{
-    Approval, ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
-    ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict, NewApproval,
+    Approval, ApprovalAnswer, ApprovalContent, ApprovalDecision, ApprovalEvidence,
+    ApprovalQuestion, ApprovalResponse, ApprovalScan, ApprovalState, ApprovalSubject, ApprovalUse,
+    CandidateVerdict, NewApproval,
 };
 
 impl AcquireDriver<'_> {
-    /// Asks a person, or finds what they said.
+    /// Asks a person, or finds the answer they gave.
     pub(super) fn ask(
         &mut self,
         run: &AcquireRun,
@@ -26,14 +27,20 @@ impl AcquireDriver<'_> {
         let mut approval = self.question(run, question)?;
         if approval.is_pending() {
             self.host.on_progress(&AcquireProgress::NeedsApproval { approval: &approval });
-            match self.host.answer(&approval, run) {
-                AcquireReply::Later => {
+            let others = question.act == ConsentAct::Install && !run.others;
+            let asked = ApprovalQuestion::Stored { approval: &approval, others };
+            let said = match self.host.ask(&asked) {
+                ApprovalAnswer::Yes { scope, .. } => ApprovalResponse::Yes(scope),
+                ApprovalAnswer::No => ApprovalResponse::No,
+                ApprovalAnswer::Absent { .. } => {
                     return Ok(EffectFollowUp::Waits(AcquireWait::Approval {
                         approval: Box::new(approval),
                     }));
                 }
-                AcquireReply::Cancel => return Ok(EffectFollowUp::Event(AcquireEvent::Cancelled)),
-                AcquireReply::Others => {
+                ApprovalAnswer::Cancel => {
+                    return Ok(EffectFollowUp::Event(AcquireEvent::Cancelled));
+                }
+                ApprovalAnswer::Others => {
                     let (by, channel) = self.respondent();
                     self.engine.approvals().withdraw(&approval.id, &by)?;
                     let who = by.to_string();
@@ -41,13 +48,10 @@ impl AcquireDriver<'_> {
                     let spoken = ConsentReply { answer, who, channel, can_elicit: false };
                     return Ok(EffectFollowUp::Event(AcquireEvent::Answered(spoken)));
                 }
-                AcquireReply::Said(said) => {
-                    let (by, channel) = self.respondent();
-                    let decision =
-                        ApprovalDecision { channel, ..ApprovalDecision::at_terminal(said, by) };
-                    approval = self.engine.approvals().decide(&approval.id, &decision)?;
-                }
-            }
+            };
+            let (by, channel) = self.respondent();
+            let decision = ApprovalDecision { channel, ..ApprovalDecision::at_terminal(said, by) };
+            approval = self.engine.approvals().decide(&approval.id, &decision)?;
         }
         self.host.on_progress(&AcquireProgress::Answered {
             approval: &approval.id,
@@ -164,7 +168,7 @@ impl AcquireDriver<'_> {
                 && (approval.subject.name == slug || approval.also.iter().any(|s| s.name == slug))
         });
         let Some(covering) = covering else {
-            let message = format!("nobody agreed to the installation of {slug}");
+            let message = format!("the installation of {slug} was not approved");
             return Err(EngineError::new(ErrorCode::NeedsApproval, message));
         };
         let used = ApprovalUse {
@@ -195,7 +199,7 @@ impl AcquireDriver<'_> {
     }
 }
 
-/// What a person said, as a run hears it; `None` where nobody did in time.
+/// A person's answer as an event of the run; `None` where there was none in time.
 fn answered(approval: &Approval) -> Option<ConsentReply> {
     let (answer, decided) = match &approval.state {
         ApprovalState::Approved { decided_by, scope, .. } => {
@@ -212,11 +216,4 @@ fn answered(approval: &Approval) -> Option<ConsentReply> {
         channel: decided.channel,
         can_elicit: false,
     })
-}
-
-impl AcquireReply {
-    /// Yes, to everything that was listed.
-    pub const YES: Self = Self::Said(ApprovalResponse::Yes(crate::approval::ConsentScope::Listed));
-    /// No.
-    pub const NO: Self = Self::Said(ApprovalResponse::No);
 }

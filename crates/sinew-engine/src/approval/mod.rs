@@ -9,10 +9,12 @@
 //! shown, a yes that serves twice, an agent that says yes for itself.
 
 mod approval_store;
+mod approver;
 mod evidence;
 mod record;
 mod transitions;
 
+pub use approver::{ApprovalAnswer, ApprovalQuestion, Approver, InstallProgress};
 pub use evidence::{ApprovalEvidence, ApprovalScan, PlanStep, StepRisk};
 pub use record::{
     Approval, ApprovalContent, ApprovalFileDigest, ApprovalState, ApprovalSubject, DecisionOrigin,

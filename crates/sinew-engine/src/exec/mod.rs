@@ -8,9 +8,7 @@ mod install;
 mod run;
 
 pub use deps::{DepsReport, OffPathProgram};
-pub use install::{
-    ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallReport, DepsInstallRequest, InstallStep,
-};
+pub use install::{DependencyQuestion, DepsInstallReport, DepsInstallRequest, InstallStep};
 pub use run::{ExecReport, ExecRequest};
 pub(crate) use run::{slug, version};
 

@@ -1,44 +1,47 @@
-//! Questions that nobody at hand can answer: they wait as approvals, and an answer that was given to
-//! exactly these files counts.
+//! Install questions without a person at hand: they wait as approvals, and an answer that was given
+//! to exactly these files counts.
 
-use sinew_hub::install::{InstallDecision, InstallReview};
+use sinew_hub::install::InstallReview;
 use sinew_hub::lock::ApprovalMethod;
 use sinew_settings::Actor;
 
 use crate::approval::{
-    Approval, ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalState, ApprovalSubject,
-    ApprovalUse, CandidateVerdict, ConsentAct, NewApproval,
+    Approval, ApprovalAnswer, ApprovalContent, ApprovalEvidence, ApprovalScan, ApprovalState,
+    ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, NewApproval,
 };
 use crate::{EngineError, HubHandle};
 
 impl HubHandle<'_> {
-    /// What a person said to these files before; where nobody did, the question waits under an id.
+    /// What a person answered about these files before; otherwise the question waits under an id.
     pub fn answer_from_approvals(
         &self,
-        proposal: &InstallReview,
+        review: &InstallReview,
         by: &Actor,
-    ) -> Result<InstallDecision, EngineError> {
+    ) -> Result<ApprovalAnswer, EngineError> {
         let subject = ApprovalSubject {
-            name: proposal.key.clone(),
-            version: Some(proposal.version.clone()),
-            content: ApprovalContent::from_digest(&proposal.digest),
+            name: review.key.clone(),
+            version: Some(review.version.clone()),
+            content: ApprovalContent::from_digest(&review.digest),
         };
         // The same files for the same folder again are the same use.
-        let request = format!("install {} {}", proposal.key, proposal.digest);
+        let request = format!("install {} {}", review.key, review.digest);
         let use_of = |approval: &Approval| {
-            let ApprovalState::Approved { decided_by, .. } = &approval.state else { return None };
+            let ApprovalState::Approved { decided_by, scope, .. } = &approval.state else {
+                return None;
+            };
             let used = ApprovalUse {
                 kind: ConsentAct::Install,
                 subject: &subject.name,
                 content: subject.content.clone(),
-                scan: Some(scan(proposal)),
+                scan: Some(scan(review)),
                 by: &request,
             };
             self.engine.approvals().consume(&approval.id, &used).ok()?;
-            Some(InstallDecision::Yes {
+            Some(ApprovalAnswer::Yes {
                 by: decided_by.actor.to_string(),
                 method: ApprovalMethod::Prompt,
                 reason: Some(format!("approval {}", approval.id)),
+                scope: *scope,
             })
         };
         let given = self.engine.approvals().list(false)?;
@@ -46,9 +49,9 @@ impl HubHandle<'_> {
         if let Some(yes) = given.find_map(use_of) {
             return Ok(yes);
         }
-        let new = NewApproval::new(ConsentAct::Install, subject.clone(), evidence(proposal));
+        let new = NewApproval::new(ConsentAct::Install, subject.clone(), evidence(review));
         let asked = self.engine.approvals().open(new, by)?;
-        Ok(use_of(&asked).unwrap_or(InstallDecision::Nobody { id: Some(asked.id) }))
+        Ok(use_of(&asked).unwrap_or(ApprovalAnswer::Absent { waits: Some(asked.id) }))
     }
 }
 
@@ -59,11 +62,11 @@ fn is_about(approval: &Approval, subject: &ApprovalSubject) -> bool {
         && approval.subject.content.digest == subject.content.digest
 }
 
-fn scan(proposal: &InstallReview) -> ApprovalScan {
+fn scan(review: &InstallReview) -> ApprovalScan {
     use sinew_guard::scan::{FindingSeverity, Verdict};
-    let count = |wanted| proposal.findings.iter().filter(|f| f.severity == wanted).count();
+    let count = |wanted| review.findings.iter().filter(|f| f.severity == wanted).count();
     ApprovalScan {
-        verdict: match proposal.verdict {
+        verdict: match review.verdict {
             Verdict::Allow => CandidateVerdict::Allow,
             Verdict::Warn => CandidateVerdict::Warn,
             Verdict::Block => CandidateVerdict::Block,
@@ -74,8 +77,8 @@ fn scan(proposal: &InstallReview) -> ApprovalScan {
     }
 }
 
-fn evidence(proposal: &InstallReview) -> ApprovalEvidence {
-    let can = &proposal.capabilities;
+fn evidence(review: &InstallReview) -> ApprovalEvidence {
+    let can = &review.capabilities;
     let named = |word: &str, names: &[String]| {
         (!names.is_empty()).then(|| format!("{word}: {}", names.join(", ")))
     };
@@ -91,13 +94,13 @@ fn evidence(proposal: &InstallReview) -> ApprovalEvidence {
         named("stays by", &can.persistence),
     ];
     ApprovalEvidence {
-        name: Some(proposal.name.clone()),
-        description: Some(proposal.description.clone()),
-        source: Some(proposal.source.identity()),
-        reviewed: Some(proposal.reviewed),
-        scan: Some(scan(proposal)),
+        name: Some(review.name.clone()),
+        description: Some(review.description.clone()),
+        source: Some(review.source.identity()),
+        reviewed: Some(review.reviewed),
+        scan: Some(scan(review)),
         capabilities: capabilities.into_iter().flatten().collect(),
-        diff: proposal.diff.as_ref().map(|diff| diff.text.clone()),
+        diff: review.diff.as_ref().map(|diff| diff.text.clone()),
         ..ApprovalEvidence::default()
     }
 }

@@ -1,8 +1,11 @@
 //! Skills from elsewhere: the hub with this agent's folders, policy, memory and catalog around it.
 //!
-//! Whoever wants a yes gives a [`InstallApprover`]; the operator's policy is asked before it, on every path.
+//! [`HubHandle::open`] gives a [`PolicyHub`]. Its changes ask the operator's policy first, then an
+//! [`Approver`](crate::approval::Approver), and only then get a permit.
 
 mod approvals;
+mod install;
+mod manage;
 mod policy;
 mod record;
 mod search;
@@ -10,15 +13,14 @@ mod trust;
 
 use std::path::PathBuf;
 
-use serde_json::json;
 use sinew_catalog::EntryState;
-use sinew_hub::lock::LockEntry;
 
+pub use policy::{PolicyHub, VettedInstall};
 pub use record::HubRecord;
 pub use search::{CandidateHistory, SearchCandidate, SearchReport};
 pub use sinew_hub::install::{
-    ExistingSkill, InstallApprover, InstallConcern, InstallDecision, InstallReceipt, InstallReview,
-    InstallRisk, PreparedInstall, ReviewOccasion, RuleAcceptance, SkillInstallRequest, VersionDiff,
+    ExistingSkill, InstallConcern, InstallReceipt, InstallReview, InstallRisk, PreparedInstall,
+    ReviewOccasion, RuleAcceptance, SkillInstallRequest, VersionDiff,
 };
 pub use sinew_hub::lock::{ApprovalMethod, SkillRetention};
 pub use sinew_hub::reference::{
@@ -33,10 +35,7 @@ pub use sinew_hub::{
 };
 pub(crate) use trust::LockTrust;
 
-use sinew_settings::Actor;
-
 use crate::{Engine, EngineError};
-use policy::PolicyApprover;
 
 /// Where skills are installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +59,7 @@ impl Engine {
     }
 }
 
-impl HubHandle<'_> {
+impl<'e> HubHandle<'e> {
     /// Where installed skills live in this profile.
     pub fn managed_folder(&self) -> PathBuf {
         match self.engine.profile.name {
@@ -71,8 +70,8 @@ impl HubHandle<'_> {
     }
 
     /// The hub, with what a command line says.
-    pub fn open(&self, said: &HubOverrides) -> Result<Hub, EngineError> {
-        Ok(Hub::open(self.engine.env.clone(), &self.engine.config, said)?)
+    pub fn open(&self, overrides: &HubOverrides) -> Result<PolicyHub<'e>, EngineError> {
+        Ok(PolicyHub::open(self.engine, overrides)?)
     }
 
     /// The folder that skills are installed into.
@@ -96,7 +95,7 @@ impl HubHandle<'_> {
         [self.workdir(InstallTarget::Workspace), self.workdir(InstallTarget::Managed)]
     }
 
-    /// The skills that are here already, for noticing that a new one stands in front of one.
+    /// The skills that are here already, so that an install notices when it would shadow one.
     pub fn existing_skills(&self) -> Vec<ExistingSkill> {
         let snapshot = self.engine.snapshot();
         let used = snapshot.catalog.unshadowed().filter(|entry| entry.state != EntryState::Broken);
@@ -106,102 +105,6 @@ impl HubHandle<'_> {
             folder: entry.base_dir.clone(),
         })
         .collect()
-    }
-
-    /// Does everything up to the question, the operator's policy included.
-    pub fn prepare(
-        &self,
-        hub: &Hub,
-        ask: &SkillInstallRequest,
-        workdir: &Workdir,
-        gate: &mut dyn InstallApprover,
-        progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<PreparedInstall, HubError> {
-        let ask = SkillInstallRequest { neighbours: self.existing_skills(), ..ask.clone() };
-        hub.prepare(&ask, workdir, &mut PolicyApprover::new(self.engine, gate, &ask), progress)
-    }
-
-    /// Installs a skill.
-    pub fn install(
-        &self,
-        hub: &Hub,
-        ask: &SkillInstallRequest,
-        workdir: &Workdir,
-        gate: &mut dyn InstallApprover,
-        progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<InstallReceipt, HubError> {
-        let prepared = self.prepare(hub, ask, workdir, gate, progress)?;
-        let approval = hub.request_approval(&prepared, gate)?;
-        hub.commit(prepared, approval, workdir)
-    }
-
-    /// Removes an installed skill, and writes down who did.
-    pub fn uninstall(
-        &self,
-        hub: &Hub,
-        wanted: &str,
-        workdir: &Workdir,
-        actor: &Actor,
-    ) -> Result<UninstalledSkill, HubError> {
-        let removed = hub.uninstall(wanted, workdir)?;
-        let set = json!({"key": "installed", "before": removed.version, "after": "(removed)"});
-        self.engine.settings().note_set(&removed.key, actor, &[set]);
-        Ok(removed)
-    }
-
-    /// Keeps an installed skill at its version for a reason, or lets it go on, and writes down who did.
-    pub fn pin(
-        &self,
-        hub: &Hub,
-        wanted: &str,
-        pin: Option<Option<String>>,
-        workdir: &Workdir,
-        actor: &Actor,
-    ) -> Result<(String, LockEntry), HubError> {
-        let (key, entry) = hub.pin(wanted, pin, workdir)?;
-        let (free, held) = ("(free)", entry.version.as_str());
-        let (before, after) = if entry.pinned { (free, held) } else { (held, free) };
-        let set = json!({"key": "version", "before": before, "after": after});
-        self.engine.settings().note_set(&key, actor, &[set]);
-        Ok((key, entry))
-    }
-
-    /// Brings an installed skill up to date.
-    pub fn update(
-        &self,
-        hub: &Hub,
-        key: &str,
-        how: &UpdateRequest,
-        workdir: &Workdir,
-        gate: &mut dyn InstallApprover,
-        progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<UpdateResult, HubError> {
-        let how = UpdateRequest { neighbours: self.existing_skills(), ..how.clone() };
-        let mut gate = PolicyApprover::accepting(
-            self.engine,
-            gate,
-            how.accepted.contains(&InstallRisk::Policy),
-        );
-        hub.update(key, &how, workdir, &mut gate, progress)
-    }
-
-    /// Follows the lock of a folder.
-    pub fn restore(
-        &self,
-        hub: &Hub,
-        strictness: RestoreStrictness,
-        by: &str,
-        workdir: &Workdir,
-        gate: &mut dyn InstallApprover,
-        progress: &mut dyn FnMut(u64, Option<u64>),
-    ) -> Result<Vec<RestoredSkill>, HubError> {
-        hub.restore(
-            strictness,
-            by,
-            workdir,
-            &mut PolicyApprover::accepting(self.engine, gate, false),
-            progress,
-        )
     }
 }
 

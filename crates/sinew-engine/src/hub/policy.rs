@@ -1,66 +1,125 @@
-//! The operator's policy stands before every other gate.
+//! The hub behind the operator's policy. Every permit to change what is installed is made in this
+//! file: for an install after the policy let it pass, for other changes on their own.
+//!
+//! **Must never happen here:** the authority handed out, or an install permitted that the policy has
+//! not seen.
+
+use std::ops::Deref;
 
 use serde_json::json;
 use sinew_exec::install::{PolicyCheck, PolicyDecision, PolicyRequest};
 use sinew_guard::private_files;
-use sinew_hub::HubError;
-use sinew_hub::install::{
-    InstallApprover, InstallConcern, InstallDecision, InstallReview, InstallRisk, PreparedInstall,
-    SkillInstallRequest,
-};
+use sinew_hub::install::{InstallConcern, InstallReview, InstallRisk, PreparedInstall};
+use sinew_hub::lock::LockApproval;
+use sinew_hub::settings::HubOverrides;
+use sinew_hub::{ChangePermit, Hub, HubAuthority, HubError, ImportPermit, InstallPermit};
 use sinew_settings::ErrorCode;
 
 use crate::Engine;
+use crate::approval::{ApprovalQuestion, Approver};
 
-/// A gate with the operator's policy before it.
-pub(super) struct PolicyApprover<'a> {
-    engine: &'a Engine,
-    inner: &'a mut dyn InstallApprover,
-    acknowledged: bool,
+/// A hub whose changes pass the operator's policy. Looking and fetching need no permit, and go to the
+/// [`Hub`] itself.
+#[derive(Debug)]
+pub struct PolicyHub<'e> {
+    pub(super) engine: &'e Engine,
+    pub(super) hub: Hub,
+    authority: HubAuthority,
 }
 
-impl<'a> PolicyApprover<'a> {
-    pub(super) fn new(
-        engine: &'a Engine,
-        inner: &'a mut dyn InstallApprover,
-        ask: &SkillInstallRequest,
-    ) -> Self {
-        Self::accepting(engine, inner, ask.accepted.contains(&InstallRisk::Policy))
-    }
+impl Deref for PolicyHub<'_> {
+    type Target = Hub;
 
-    pub(super) fn accepting(
-        engine: &'a Engine,
-        inner: &'a mut dyn InstallApprover,
-        acknowledged: bool,
-    ) -> Self {
-        Self { engine, inner, acknowledged }
+    fn deref(&self) -> &Hub {
+        &self.hub
     }
 }
 
-impl InstallApprover for PolicyApprover<'_> {
-    fn concern(&mut self, concern: &InstallConcern) -> InstallDecision {
-        self.inner.concern(concern)
+/// A prepared install that the operator's policy lets pass. Only the check in this file makes one,
+/// and only from one a permit is made.
+#[derive(Debug)]
+pub struct VettedInstall {
+    prepared: PreparedInstall,
+}
+
+impl VettedInstall {
+    /// What was prepared.
+    pub fn prepared(&self) -> &PreparedInstall {
+        &self.prepared
     }
 
-    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
-        self.inner.approve(proposal)
+    /// What is shown for approval.
+    pub fn review(&self) -> &InstallReview {
+        &self.prepared.review
     }
 
-    fn policy(&mut self, prepared: &PreparedInstall) -> Result<(), HubError> {
-        let engine = self.engine;
+    /// The same install, on behalf of an acquisition.
+    #[must_use]
+    pub(crate) fn for_run(mut self, run: &str) -> Self {
+        self.prepared.request.run = Some(run.to_owned());
+        self
+    }
+}
+
+impl<'e> PolicyHub<'e> {
+    pub(super) fn open(engine: &'e Engine, overrides: &HubOverrides) -> Result<Self, HubError> {
+        let (hub, authority) = Hub::open(engine.env.clone(), &engine.config, overrides)?;
+        Ok(Self { engine, hub, authority })
+    }
+
+    /// Puts a prepared install before the operator's policy; a warning goes to the person.
+    pub(super) fn vet(
+        &self,
+        prepared: PreparedInstall,
+        approver: &mut dyn Approver,
+    ) -> Result<VettedInstall, HubError> {
         let policy = PolicyCheck {
-            config: &engine.config.install_policy,
-            env: &engine.env,
-            leases: &engine.leases,
+            config: &self.engine.config.install_policy,
+            env: &self.engine.env,
+            leases: &self.engine.leases,
         };
         if !policy.applies_to("skill") {
-            return Ok(());
+            return Ok(VettedInstall { prepared });
         }
-        let proposal = &prepared.proposal;
-        let folder = engine.env.sinew_home().join("cache/policy");
+        let review = &prepared.review;
+        let refused = |text: String| {
+            review
+                .refused(ErrorCode::BlockedPolicy, text)
+                .hint("ask the person who runs this machine")
+        };
+        match self.ask_policy(&policy, &prepared)? {
+            Err(reason) => return Err(refused(reason.detail)),
+            Ok(PolicyDecision::Allow) => {}
+            Ok(PolicyDecision::Block(notice)) => {
+                return Err(refused(format!("the installation policy says no: {}", notice.text())));
+            }
+            Ok(PolicyDecision::Warn(_))
+                if prepared.request.accepted.contains(&InstallRisk::Policy) => {}
+            Ok(PolicyDecision::Warn(notice)) => {
+                let detail = format!("the installation policy warns: {}", notice.text());
+                let skill = review.key.clone();
+                let concern = InstallConcern { risk: InstallRisk::Policy, skill, detail };
+                if !approver.ask(&ApprovalQuestion::Risk(&concern)).is_yes() {
+                    return Err(refused(concern.to_string()).hint(format!(
+                        "run it in a terminal, or with {}",
+                        InstallRisk::Policy.flag()
+                    )));
+                }
+            }
+        }
+        Ok(VettedInstall { prepared })
+    }
+
+    /// The policy's word on a copy of what would be installed, where nothing loads it.
+    fn ask_policy(
+        &self,
+        policy: &PolicyCheck<'_>,
+        prepared: &PreparedInstall,
+    ) -> Result<Result<PolicyDecision, sinew_settings::Reason>, HubError> {
+        let review = &prepared.review;
+        let folder = self.engine.env.sinew_home().join("cache/policy");
         let failed = |error: std::io::Error| HubError::file("write", &folder, error);
         private_files::create_folder(&folder).map_err(failed)?;
-        // A copy of what would be installed, where nothing loads it.
         let copy = tempfile::Builder::new().prefix("skill-").tempdir_in(&folder).map_err(failed)?;
         for file in prepared.tree.files() {
             let path = copy.path().join(&file.path);
@@ -69,40 +128,36 @@ impl InstallApprover for PolicyApprover<'_> {
                 .and_then(|()| std::fs::write(&path, &file.bytes))
                 .map_err(failed)?;
         }
-        let decision = policy.ask(&PolicyRequest {
+        Ok(policy.ask(&PolicyRequest {
             target_type: "skill",
-            target_name: proposal.name.clone(),
+            target_name: review.name.clone(),
             source_path: copy.path().to_owned(),
             source_path_kind: "directory",
-            source: Some(proposal.source.identity()),
-            origin: json!({ "type": proposal.source.kind.as_str() }),
-            request: json!({ "kind": "skill-install", "mode": proposal.occasion }),
+            source: Some(review.source.identity()),
+            origin: json!({ "type": review.source.kind.as_str() }),
+            request: json!({ "kind": "skill-install", "mode": review.occasion }),
             skill: None,
-        });
-        let refused = |text: String| {
-            let mut error = HubError::new(ErrorCode::BlockedPolicy, text);
-            error.digest = Some(proposal.digest.clone());
-            error.hint("ask whoever runs this machine")
-        };
-        match decision {
-            Err(reason) => Err(refused(reason.detail)),
-            Ok(PolicyDecision::Allow) => Ok(()),
-            Ok(PolicyDecision::Block(notice)) => {
-                Err(refused(format!("the installation policy says no: {}", notice.text())))
-            }
-            Ok(PolicyDecision::Warn(_)) if self.acknowledged => Ok(()),
-            Ok(PolicyDecision::Warn(notice)) => {
-                let detail = format!("the installation policy warns: {}", notice.text());
-                let skill = proposal.key.clone();
-                let concern = InstallConcern { pause: InstallRisk::Policy, skill, detail };
-                match self.inner.concern(&concern) {
-                    InstallDecision::Yes { .. } => Ok(()),
-                    _ => Err(refused(concern.to_string()).hint(format!(
-                        "run it in a terminal, or with {}",
-                        InstallRisk::Policy.flag()
-                    ))),
-                }
-            }
-        }
+        }))
+    }
+
+    /// Permits an install that the policy let pass, with the approval of exactly its files.
+    pub(crate) fn permit_install(
+        &self,
+        vetted: VettedInstall,
+        approval: LockApproval,
+    ) -> Result<InstallPermit, HubError> {
+        self.authority.permit_install(vetted.prepared, approval)
+    }
+
+    /// Permits one change of an installed skill. The policy is about what comes in, so it has no say
+    /// in what is removed, pinned or kept.
+    pub(crate) fn permit_change(&self, skill: &str) -> ChangePermit {
+        self.authority.permit_change(skill)
+    }
+
+    /// Permits that skills of other tools are listed in the lock. They stay held back until each is
+    /// approved, and then the policy sees them.
+    pub(super) fn permit_import(&self) -> ImportPermit {
+        self.authority.permit_import()
     }
 }

@@ -1,16 +1,25 @@
-//! The install request, the risks that need approval, and the review shown before anything changes.
+//! The install request, the risks that need approval, the review shown before anything changes, and
+//! the files it is about.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
-use sinew_guard::scan::{SkillCapabilities, Verdict};
+use sinew_guard::scan::{ScanReport, SkillCapabilities, Verdict};
+use sinew_guard::scan_records::FindingOverride;
+use sinew_settings::ErrorCode;
 
 use super::diff::VersionDiff;
-use super::prepare::PreparedInstall;
 use crate::error::HubError;
-use crate::lock::{ApprovalMethod, FindingRecord, SkillRetention, SourceRecord};
+use crate::hub::Hub;
+use crate::lock::{
+    ApprovalMethod, ArtifactRecord, FindingRecord, LockApproval, LockEntry, SkillRetention,
+    SourceRecord, timestamp,
+};
 use crate::reference::SkillReference;
+use crate::tree::SkillTree;
+use crate::update::{UpdateResult, UpdateStatus};
+use crate::workdir::Workdir;
 
 /// A skill that is already installed and that a new one may shadow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -110,17 +119,43 @@ impl InstallRisk {
             Self::Policy => "--acknowledge",
         }
     }
+
+    /// The code of an install that stops here.
+    pub fn code(self) -> ErrorCode {
+        match self {
+            Self::Suspicious => ErrorCode::Suspicious,
+            Self::Pending => ErrorCode::PendingScan,
+            Self::Unverified => ErrorCode::IntegrityUnavailable,
+            Self::ForeignHost => ErrorCode::NeedsApproval,
+            Self::Shadows => ErrorCode::Shadows,
+            Self::OwnerChange => ErrorCode::OwnerChanged,
+            Self::Policy => ErrorCode::BlockedPolicy,
+        }
+    }
 }
 
 /// One risk of an install, with its details.
 #[derive(Debug, Clone, Serialize)]
 pub struct InstallConcern {
     /// Which risk.
-    pub pause: InstallRisk,
+    pub risk: InstallRisk,
     /// Which skill.
     pub skill: String,
     /// The details.
     pub detail: String,
+}
+
+impl InstallConcern {
+    /// The error of an install whose risk was declined.
+    pub fn declined(&self) -> HubError {
+        HubError::new(self.risk.code(), format!("{self}; declined"))
+    }
+
+    /// The error of an install whose risk could not be put to a person.
+    pub fn unanswered(&self) -> HubError {
+        HubError::new(self.risk.code(), self.to_string())
+            .hint(format!("run it in a terminal, or with {}", self.risk.flag()))
+    }
 }
 
 impl fmt::Display for InstallConcern {
@@ -186,35 +221,138 @@ pub struct InstallReview {
     pub diff: Option<VersionDiff>,
 }
 
-/// The answer to a request for approval.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum InstallDecision {
-    /// Approved, by this person and in this way.
-    Yes {
-        /// Who.
-        by: String,
-        /// How.
-        method: ApprovalMethod,
-        /// Why.
-        reason: Option<String>,
-    },
-    /// Declined.
-    No,
-    /// There is no one to answer. The request waits under this id, if it was stored.
-    Nobody {
-        /// The id of the open approval.
-        id: Option<String>,
-    },
+impl InstallReview {
+    /// The error of an install that was declined.
+    pub fn declined(&self) -> HubError {
+        self.refused(ErrorCode::Rejected, format!("{}: declined", self.key))
+    }
+
+    /// The error of an install that waits for an answer, under this id if the question was stored.
+    pub fn unanswered(&self, waits: Option<&str>) -> HubError {
+        let message = format!("{} waits for a person's approval", self.key);
+        let error = self.refused(ErrorCode::NeedsApproval, message);
+        match waits {
+            Some(id) => error.hint(format!("sinew approve {id}")),
+            None => error.hint("run it in a terminal, or with --yes"),
+        }
+    }
+
+    /// An error that names the files it is about.
+    pub fn refused(&self, code: ErrorCode, message: String) -> HubError {
+        let mut error = HubError::new(code, message);
+        error.digest = Some(self.digest.clone());
+        error
+    }
 }
 
-/// What can approve an install: a person at a terminal, an approval given before, or a policy.
-pub trait InstallApprover {
-    /// Asks about one risk.
-    fn concern(&mut self, concern: &InstallConcern) -> InstallDecision;
-    /// Asks about the whole install.
-    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision;
-    /// The operator's policy on what was fetched and scanned, applied before a person is asked.
-    fn policy(&mut self, _prepared: &PreparedInstall) -> Result<(), HubError> {
-        Ok(())
+/// A skill that is verified and scanned, and waits for approval.
+#[derive(Debug)]
+pub struct PreparedInstall {
+    /// What is shown for approval.
+    pub review: InstallReview,
+    /// Its files.
+    pub tree: SkillTree,
+    /// The guard's full report.
+    pub report: ScanReport,
+    /// The name its skill file had in the archive, if that was not `SKILL.md`.
+    pub renamed: Option<String>,
+    /// The request.
+    pub request: SkillInstallRequest,
+    /// Where it is to be installed.
+    pub(crate) workdir: Workdir,
+    pub(crate) fetched: FetchFacts,
+    /// The entry in the lock that it would replace.
+    pub(crate) previous: Option<LockEntry>,
+    /// Whether the installed files differ from that entry.
+    pub(crate) local_changes: bool,
+    pub(crate) accepted: Vec<FindingOverride>,
+}
+
+/// What is recorded about a fetch beside its files.
+#[derive(Debug, Clone)]
+pub(crate) struct FetchFacts {
+    pub(crate) artifact: Option<ArtifactRecord>,
+    pub(crate) content_hash: Option<String>,
+    pub(crate) unverified: bool,
+}
+
+impl PreparedInstall {
+    /// Whether exactly these files are installed already.
+    pub fn changes_nothing(&self) -> bool {
+        !self.local_changes
+            && self.previous.as_ref().is_some_and(|entry| entry.tree_sha256 == self.review.digest)
     }
+
+    /// The result of an update that ends with these files.
+    pub fn update_result(&self, status: UpdateStatus) -> UpdateResult {
+        let review = &self.review;
+        let from = self.previous.as_ref().map_or(&review.version, |entry| &entry.version);
+        UpdateResult {
+            key: review.key.clone(),
+            status,
+            from: from.clone(),
+            to: review.version.clone(),
+            diff: review.diff.clone(),
+            backup: None,
+            digest: review.digest.clone(),
+        }
+    }
+}
+
+impl Hub {
+    /// The record of an approval, bound to what was prepared.
+    pub fn approval(
+        &self,
+        prepared: &PreparedInstall,
+        by: String,
+        method: ApprovalMethod,
+        reason: Option<String>,
+    ) -> LockApproval {
+        let review = &prepared.review;
+        let accepted = prepared.accepted.iter();
+        LockApproval {
+            digest: review.digest.clone(),
+            capabilities: review.capabilities_digest.clone(),
+            ruleset: review.ruleset.clone(),
+            by,
+            at: timestamp(&*self.env.clock),
+            method,
+            reason,
+            accepted: accepted.map(|given| format!("{}@{}", given.rule, review.digest)).collect(),
+        }
+    }
+
+    /// An approval that makes a new question unnecessary: the lock's own for exactly these files, or
+    /// that of the configuration for an update that changes nothing but text. A new install always
+    /// needs an answer.
+    pub fn standing_approval(&self, prepared: &PreparedInstall) -> Option<LockApproval> {
+        let review = &prepared.review;
+        if review.occasion == ReviewOccasion::Install {
+            return None;
+        }
+        let earlier = prepared.previous.as_ref().and_then(|entry| entry.approval.as_ref());
+        if let Some(approval) = earlier.filter(|approval| approval.digest == review.digest) {
+            return Some(approval.clone());
+        }
+        let safe = self.settings.auto_safe
+            && review.occasion == ReviewOccasion::Update
+            && review.reviewed
+            && review.upstream == "clean"
+            && review.diff.as_ref().is_some_and(|diff| !diff.needs_a_person(review.verdict));
+        safe.then(|| {
+            let why = "hub.updates is auto-safe, and only text changed".to_owned();
+            self.approval(prepared, "sinew".to_owned(), ApprovalMethod::Policy, Some(why))
+        })
+    }
+}
+
+pub(crate) fn pinned_error(key: &str, entry: &LockEntry) -> HubError {
+    let why = entry.pin_reason.as_deref().map(|why| format!(" ({why})")).unwrap_or_default();
+    HubError::new(ErrorCode::Pinned, format!("{key} is pinned{why}"))
+        .hint(format!("sinew pin --remove {key}"))
+}
+
+/// The last part of a key: `@owner/slug` is the skill `slug`.
+pub(super) fn slug_of(key: &str) -> &str {
+    key.rsplit('/').next().unwrap_or(key)
 }

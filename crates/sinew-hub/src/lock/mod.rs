@@ -64,8 +64,8 @@ impl LockFile {
         }
     }
 
-    /// Replaces the lock on disk. The caller holds the [`WorkdirGuard`](crate::WorkdirGuard).
-    pub fn write(&mut self, path: &Path) -> Result<(), HubError> {
+    /// Replaces the lock on disk. The caller holds the workdir's guard.
+    pub(crate) fn write(&mut self, path: &Path) -> Result<(), HubError> {
         if self.newer {
             let message = format!("{} was written by a newer sinew", path.display());
             return Err(

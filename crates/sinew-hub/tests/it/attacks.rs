@@ -24,7 +24,7 @@ fn a_name_that_another_skill_has_needs_consent() {
     let mut person = Person::yes();
     world.install_with("github", &mut person, with).unwrap();
     let concern = &person.concerns[0];
-    assert_eq!(concern.pause, InstallRisk::Shadows);
+    assert_eq!(concern.risk, InstallRisk::Shadows);
     assert!(
         concern.detail.contains("bundled") && concern.detail.contains("@eve/github"),
         "{}",
@@ -79,13 +79,14 @@ fn an_approval_for_other_bytes_opens_nothing() {
     for slug in ["tides", "winds"] {
         world.clawhub.publish_simple("ada", slug, "1.0.0");
     }
-    let hub = world.hub();
+    let (hub, authority) = world.open(&Default::default());
     let prepare = |slug: &str| {
-        hub.prepare(&ask(slug), &world.workdir(), &mut Person::absent(), &mut |_, _| {}).unwrap()
+        let preparation = hub.prepare_install(ask(slug), &world.workdir()).unwrap();
+        Person::absent().prepare(preparation).unwrap().unwrap()
     };
     let (tides, winds) = (prepare("tides"), prepare("winds"));
     let forged = hub.approval(&winds, "eve".to_owned(), ApprovalMethod::Flag, None);
-    assert_eq!(refused(hub.commit(tides, forged, &world.workdir())).0, "needs-approval");
+    assert_eq!(refused(authority.permit_install(tides, forged)).0, "needs-approval");
     assert!(world.files().is_empty());
     // An approval written into the lock by hand does not release other files either.
     world.install("tides").unwrap();

@@ -25,17 +25,18 @@ fn publish(world: &World, version: &str) {
 #[ignore = "started by the test below"]
 fn child() {
     let Some(world) = World::of_parent() else { return };
-    let (hub, workdir) = (world.hub(), world.workdir());
+    let (opened, workdir) = (world.open(&Default::default()), world.workdir());
     let install = |version: &str| {
         let mut ask = crate::support::ask(&format!("tides@{version}"));
         ask.overwrite = true;
-        hub.install(&ask, &workdir, &mut Person::yes(), &mut |_, _| {}).unwrap();
+        crate::support::install(&opened, ask, &workdir, &mut Person::yes()).unwrap();
     };
     let round = || {
         for version in ["2.0.0", "1.0.0"] {
             install(version);
         }
-        hub.uninstall("tides", &workdir).unwrap();
+        let (hub, authority) = &opened;
+        hub.uninstall(authority.permit_change("tides"), &workdir).unwrap();
         install("1.0.0");
     };
     // The guard is built from here on, so kills hit the work, not the start.

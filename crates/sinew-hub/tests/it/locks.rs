@@ -3,14 +3,7 @@
 use sinew_hub::{RestoreStrictness, TreeStatus};
 use sinew_testkit::skill_text;
 
-use crate::support::{Person, World, json, refused};
-
-fn restore(
-    world: &World,
-    strictness: RestoreStrictness,
-) -> Result<Vec<sinew_hub::RestoredSkill>, sinew_hub::HubError> {
-    world.hub().restore(strictness, "ada", &world.workdir(), &mut Person::absent(), &mut |_, _| {})
-}
+use crate::support::{World, json, refused};
 
 #[test]
 fn a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
@@ -23,7 +16,7 @@ fn a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
     // A fresh clone has the lock and no skills.
     std::fs::remove_dir_all(world.path("skills")).unwrap();
     let before = world.lock();
-    let done = restore(&world, RestoreStrictness::Frozen).unwrap();
+    let done = world.restore(RestoreStrictness::Frozen).unwrap();
     assert_eq!(done.iter().map(|d| d.status).collect::<Vec<_>>(), ["restored", "restored"]);
     for key in ["tides", "winds"] {
         assert_eq!(world.lock()["skills"][key]["treeSha256"], before["skills"][key]["treeSha256"]);
@@ -43,7 +36,7 @@ fn a_frozen_restore_reproduces_every_digest_or_changes_nothing() {
     let path = world.path(".sinew/lock.json");
     let changed = std::fs::read_to_string(&path).unwrap().replace(right, &wrong);
     std::fs::write(&path, changed).unwrap();
-    assert_eq!(refused(restore(&world, RestoreStrictness::Frozen)).0, "integrity-mismatch");
+    assert_eq!(refused(world.restore(RestoreStrictness::Frozen)).0, "integrity-mismatch");
     assert!(!world.path("skills/tides").exists() && !world.path("skills/winds").exists());
 }
 
@@ -61,10 +54,10 @@ fn a_damaged_lock_is_put_aside_and_no_skill_is_touched() {
     assert_eq!(std::fs::read(world.path(&aside[0])).unwrap(), b"{ torn");
     assert!(world.path("skills/tides/SKILL.md").is_file());
     // Its skills are read in again, and are not approved.
-    let imported = world.hub().import(&world.workdir()).unwrap();
+    let imported = world.import();
     assert_eq!((imported[0].key.as_str(), imported[0].status), ("tides", "imported"));
     assert_eq!(world.hub().installed(&world.workdir()).unwrap()[0].status, "quarantined");
-    assert_eq!(refused(restore(&world, RestoreStrictness::Frozen)).0, "needs-approval");
+    assert_eq!(refused(world.restore(RestoreStrictness::Frozen)).0, "needs-approval");
 }
 
 #[test]
@@ -99,7 +92,7 @@ fn what_others_wrote_into_the_locks_survives() {
     lock["skills"]["tides"]["team"] = serde_json::json!({"owner": "us"});
     lock["skills"]["strange"] = serde_json::json!({"version": 7});
     world.machine.write("work/.sinew/lock.json", lock.to_string());
-    world.hub().pin("winds", Some(None), &world.workdir()).unwrap();
+    world.pin("winds", Some(None));
     let now = world.lock();
     assert_eq!(now["note"], "mine");
     assert_eq!(now["skills"]["tides"]["team"], lock["skills"]["tides"]["team"]);
@@ -170,6 +163,6 @@ fn installs_of_the_upstream_client_are_seen_as_its_own() {
         rows,
         [("mine", "extraneous", None), ("tides", "extraneous", Some("installed by clawhub"))]
     );
-    let imported = world.hub().import(&world.workdir()).unwrap();
+    let imported = world.import();
     assert_eq!(imported.iter().map(|d| d.key.as_str()).collect::<Vec<_>>(), ["tides"]);
 }

@@ -209,7 +209,7 @@ fn offline_makes_no_request_and_uses_the_cache() {
     let asked = world.clawhub.requests().len() + world.github.requests().len();
     let world = world.var("SINEW_OFFLINE", "1");
     for key in ["tides", "clouds"] {
-        world.hub().uninstall(key, &world.workdir()).unwrap();
+        world.uninstall(key).unwrap();
     }
     // An exact version or commit that was fetched before.
     world.install("@ada/tides@1.0.0").unwrap();

@@ -30,15 +30,7 @@ fn a_branch_is_locked_to_its_commit() {
     // The branch moves; the commit in the lock does not.
     let second = world.github.commit("ada/winds", "main", &[("SKILL.md", &(text + "\nmore\n"))]);
     std::fs::remove_dir_all(world.path("skills")).unwrap();
-    let hub = world.hub();
-    hub.restore(
-        sinew_hub::RestoreStrictness::Frozen,
-        "ada",
-        &world.workdir(),
-        &mut Person::absent(),
-        &mut |_, _| {},
-    )
-    .unwrap();
+    world.restore(sinew_hub::RestoreStrictness::Frozen).unwrap();
     assert_eq!(world.lock()["skills"]["winds"]["version"], first);
     let updated = world.update("winds").unwrap();
     assert_eq!(updated.to, second);
@@ -184,8 +176,8 @@ fn an_index_that_leads_to_another_host_needs_a_yes_of_its_own() {
     assert_eq!(refused(absent).0, "needs-approval");
     let mut person = Person::yes();
     world.install_with(near.address(), &mut person, |_| {}).unwrap();
-    assert_eq!(person.concerns[0].pause, InstallRisk::ForeignHost);
-    world.hub().uninstall("far", &world.workdir()).unwrap();
+    assert_eq!(person.concerns[0].risk, InstallRisk::ForeignHost);
+    world.uninstall("far").unwrap();
     world
         .install_with(near.address(), &mut Person::yes(), accepting(&[InstallRisk::ForeignHost]))
         .unwrap();
@@ -201,7 +193,7 @@ fn skills_sh_leads_to_github_and_a_mirrors_hash_is_checked() {
     let theirs = &world.clawhub_lock()["skills"]["skills-sh:ada/skills/winds"];
     assert_eq!(theirs["sourceKind"], "skills-sh");
     assert_eq!(theirs["sourceRepository"], "ada/skills");
-    world.hub().uninstall("winds", &world.workdir()).unwrap();
+    world.uninstall("winds").unwrap();
     assert_eq!(world.clawhub_lock()["skills"], json!({}));
     world.clawhub.mirror(
         "ada/skills/winds",

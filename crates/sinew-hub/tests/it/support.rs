@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sinew_hub::install::{
-    InstallApprover, InstallConcern, InstallDecision, InstallReceipt, InstallReview, InstallRisk,
-    SkillInstallRequest,
+    InstallConcern, InstallPreparation, InstallReceipt, InstallReview, InstallRisk,
+    PreparationStep, PreparedInstall, SkillInstallRequest,
 };
-use sinew_hub::lock::ApprovalMethod;
+use sinew_hub::lock::{ApprovalMethod, LockApproval};
 use sinew_hub::net::RequestLimits;
 use sinew_hub::reference::{RequestedVersion, ShorthandMeaning, SkillReference};
 use sinew_hub::settings::HubOverrides;
-use sinew_hub::{Hub, HubError, UpdateRequest, UpdateResult, Workdir};
+use sinew_hub::{
+    Hub, HubAuthority, HubError, RestoreStrictness, RestoredSkill, UpdateRequest, UpdateResult,
+    UpdateStatus, Workdir,
+};
 use sinew_settings::{Config, Environment};
 use sinew_testkit::{ClawHubDouble, GitHubDouble, TestMachine};
 
@@ -47,28 +50,48 @@ impl Person {
         Self { absent: true, ..Self::default() }
     }
 
-    fn answer(&self) -> InstallDecision {
+    fn accept(&mut self, concern: &InstallConcern) -> Result<(), HubError> {
+        self.concerns.push(concern.clone());
         match (self.absent, self.says_yes) {
-            (true, _) => InstallDecision::Nobody { id: None },
-            (false, true) => InstallDecision::Yes {
-                by: "ada".to_owned(),
-                method: ApprovalMethod::Prompt,
-                reason: None,
-            },
-            (false, false) => InstallDecision::No,
+            (true, _) => Err(concern.unanswered()),
+            (false, true) => Ok(()),
+            (false, false) => Err(concern.declined()),
         }
     }
-}
 
-impl InstallApprover for Person {
-    fn concern(&mut self, concern: &InstallConcern) -> InstallDecision {
-        self.concerns.push(concern.clone());
-        self.answer()
+    pub(crate) fn approve(
+        &mut self,
+        hub: &Hub,
+        prepared: &PreparedInstall,
+    ) -> Result<LockApproval, HubError> {
+        if let Some(standing) = hub.standing_approval(prepared) {
+            return Ok(standing);
+        }
+        self.proposals.push(prepared.review.clone());
+        match (self.absent, self.says_yes) {
+            (true, _) => Err(prepared.review.unanswered(None)),
+            (false, true) => {
+                Ok(hub.approval(prepared, "ada".to_owned(), ApprovalMethod::Prompt, None))
+            }
+            (false, false) => Err(prepared.review.declined()),
+        }
     }
 
-    fn approve(&mut self, proposal: &InstallReview) -> InstallDecision {
-        self.proposals.push(proposal.clone());
-        self.answer()
+    /// Takes a preparation to its end; a result where nothing is to be done.
+    pub(crate) fn prepare(
+        &mut self,
+        mut preparation: InstallPreparation<'_>,
+    ) -> Result<Result<PreparedInstall, UpdateResult>, HubError> {
+        loop {
+            match preparation.advance(&mut |_, _| {})? {
+                PreparationStep::Concern(paused) => {
+                    self.accept(paused.concern())?;
+                    preparation = paused.accept();
+                }
+                PreparationStep::Ready(prepared) => return Ok(Ok(*prepared)),
+                PreparationStep::Current(current) => return Ok(Err(current)),
+            }
+        }
     }
 }
 
@@ -139,6 +162,11 @@ impl World {
     }
 
     pub(crate) fn hub_with(&self, overrides: &HubOverrides) -> Hub {
+        self.open(overrides).0
+    }
+
+    /// A hub with the authority to change what is installed.
+    pub(crate) fn open(&self, overrides: &HubOverrides) -> (Hub, HubAuthority) {
         let config = Config::from_text(&self.config).0;
         Hub::with_limits(self.environment(), &config, overrides, self.times).expect("a hub")
     }
@@ -163,7 +191,7 @@ impl World {
     ) -> Result<InstallReceipt, HubError> {
         let mut ask = ask(reference);
         change(&mut ask);
-        self.hub().install(&ask, &self.workdir(), person, &mut |_, _| {})
+        install(&self.open(&HubOverrides::default()), ask, &self.workdir(), person)
     }
 
     pub(crate) fn update(&self, key: &str) -> Result<UpdateResult, HubError> {
@@ -186,7 +214,59 @@ impl World {
             neighbours: Vec::new(),
         };
         change(&mut how);
-        self.hub().update(key, &how, &self.workdir(), person, &mut |_, _| {})
+        let (hub, authority) = self.open(&HubOverrides::default());
+        let prepared = match person.prepare(hub.prepare_update(key, &how, &self.workdir())?)? {
+            Ok(prepared) => prepared,
+            Err(current) => return Ok(current),
+        };
+        let result = |status| prepared.update_result(status);
+        if prepared.changes_nothing() {
+            return Ok(result(UpdateStatus::Current));
+        }
+        if how.dry_run {
+            return Ok(result(UpdateStatus::Available));
+        }
+        let updated = result(UpdateStatus::Updated);
+        let approval = person.approve(&hub, &prepared)?;
+        let installed = hub.commit(authority.permit_install(prepared, approval)?)?;
+        Ok(UpdateResult { backup: installed.backup, ..updated })
+    }
+
+    pub(crate) fn restore(
+        &self,
+        strictness: RestoreStrictness,
+    ) -> Result<Vec<RestoredSkill>, HubError> {
+        let (hub, authority) = self.open(&HubOverrides::default());
+        let (workdir, mut person) = (self.workdir(), Person::absent());
+        let mut permits = Vec::new();
+        for key in workdir.lock(&self.environment())?.skills.keys() {
+            let Some(preparation) = hub.prepare_restore(key, strictness, "ada", &workdir)? else {
+                continue;
+            };
+            let prepared = person.prepare(preparation)?.expect("something to restore");
+            let approval = person.approve(&hub, &prepared)?;
+            permits.push(authority.permit_install(prepared, approval)?);
+        }
+        let restored = permits.into_iter().map(|permit| {
+            let done = hub.commit(permit)?;
+            Ok(RestoredSkill { key: done.key, status: "restored", digest: done.digest })
+        });
+        restored.collect()
+    }
+
+    pub(crate) fn uninstall(&self, key: &str) -> Result<sinew_hub::UninstalledSkill, HubError> {
+        let (hub, authority) = self.open(&HubOverrides::default());
+        hub.uninstall(authority.permit_change(key), &self.workdir())
+    }
+
+    pub(crate) fn pin(&self, key: &str, pin: Option<Option<String>>) {
+        let (hub, authority) = self.open(&HubOverrides::default());
+        hub.pin(authority.permit_change(key), pin, &self.workdir()).expect("an installed skill");
+    }
+
+    pub(crate) fn import(&self) -> Vec<RestoredSkill> {
+        let (hub, authority) = self.open(&HubOverrides::default());
+        hub.import(authority.permit_import(), &self.workdir()).expect("a workdir")
     }
 
     /// Everything below the workspace, as relative paths, without empty lock files.
@@ -207,6 +287,18 @@ impl World {
     pub(crate) fn clawhub_lock(&self) -> serde_json::Value {
         json(&self.path(".clawhub/lock.json"))
     }
+}
+
+/// Prepares, asks and installs.
+pub(crate) fn install(
+    (hub, authority): &(Hub, HubAuthority),
+    ask: SkillInstallRequest,
+    workdir: &Workdir,
+    person: &mut Person,
+) -> Result<InstallReceipt, HubError> {
+    let prepared = person.prepare(hub.prepare_install(ask, workdir)?)?.expect("an install");
+    let approval = person.approve(hub, &prepared)?;
+    hub.commit(authority.permit_install(prepared, approval)?)
 }
 
 pub(crate) fn json(path: &Path) -> serde_json::Value {

@@ -188,7 +188,7 @@ fn verdicts_are_asked_for_again_after_a_day() {
         let now = env.clock.now_ms() + hours * HOUR;
         let env = Environment { clock: std::sync::Arc::new(FixedClock(now)), ..env };
         let config = sinew_settings::Config::default();
-        let hub = sinew_hub::Hub::open(env, &config, &Default::default()).unwrap();
+        let (hub, _) = sinew_hub::Hub::open(env, &config, &Default::default()).unwrap();
         assert!(hub.refresh_verdicts(&world.workdir()).unwrap().is_empty());
         assert_eq!(asked(), questions, "after {hours} hours");
         assert_eq!(hub.installed(&world.workdir()).unwrap()[0].status, status);
@@ -199,15 +199,14 @@ fn verdicts_are_asked_for_again_after_a_day() {
 fn a_pinned_skill_refuses_everything_and_says_why() {
     let world = world_with_tides();
     world.clawhub.publish_simple("ada", "tides", "1.1.0");
-    let hub = world.hub();
-    hub.pin("tides", Some(Some("we like it".to_owned())), &world.workdir()).unwrap();
+    world.pin("tides", Some(Some("we like it".to_owned())));
     assert_eq!(world.clawhub_lock()["skills"]["tides"]["pinned"], true);
     let (word, message) = refused(world.update("tides"));
     assert_eq!((word, message.contains("we like it")), ("pinned", true));
-    assert_eq!(refused(hub.uninstall("tides", &world.workdir())).0, "pinned");
+    assert_eq!(refused(world.uninstall("tides")).0, "pinned");
     let over = world.install_with("tides", &mut Person::yes(), |ask| ask.overwrite = true);
     assert_eq!(refused(over).0, "pinned");
-    hub.pin("tides", None, &world.workdir()).unwrap();
+    world.pin("tides", None);
     assert!(world.clawhub_lock()["skills"]["tides"].get("pinned").is_none());
     world.update("tides").unwrap();
 }
@@ -218,11 +217,11 @@ fn removal_leaves_nothing_and_makes_no_request() {
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     world.install("@ada/tides").unwrap();
     let asked = world.clawhub.requests().len();
-    world.hub().uninstall("tides", &world.workdir()).unwrap();
+    world.uninstall("tides").unwrap();
     assert_eq!(world.clawhub.requests().len(), asked);
     assert_eq!(world.files(), [".clawhub/lock.json", ".sinew/lock.json"]);
     assert!(!world.path("skills/@ada").exists());
     assert_eq!(world.lock()["skills"], serde_json::json!({}));
     assert_eq!(world.clawhub_lock()["skills"], serde_json::json!({}));
-    assert_eq!(refused(world.hub().uninstall("tides", &world.workdir())).0, "not-found");
+    assert_eq!(refused(world.uninstall("tides")).0, "not-found");
 }

@@ -10,7 +10,7 @@ use sinew_engine::EngineError;
 use sinew_engine::acquire::{
     AcquireHost, AcquireProgress, AcquireRequest, AcquireStatus, AcquireWait,
 };
-use sinew_engine::approval::ConsentChannel;
+use sinew_engine::approval::{ApprovalAnswer, ApprovalQuestion, Approver, ConsentChannel};
 use sinew_engine::hub::{
     HubOverrides, NameMatching, RegistryQuery, SearchSources, ShorthandMeaning, SkillReference,
 };
@@ -135,6 +135,13 @@ enum AcquireSkillAction {
 pub(super) struct AcquisitionListener {
     pub(super) agent: String,
     events: Vec<Value>,
+}
+
+/// Questions go to the agent as approvals that wait.
+impl Approver for AcquisitionListener {
+    fn ask(&mut self, _question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        ApprovalAnswer::ABSENT
+    }
 }
 
 impl AcquireHost for AcquisitionListener {

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use sinew_hub::install::{
-    InstallApprover, InstallConcern, InstallDecision, InstallReview, SkillInstallRequest,
-};
+use sinew_hub::install::{PreparationStep, SkillInstallRequest};
 use sinew_hub::lock::ApprovalMethod;
 use sinew_hub::reference::{GitHubRef, ShorthandMeaning, SkillReference};
 use sinew_hub::settings::HubOverrides;
@@ -222,24 +220,6 @@ fn what_upstream_has_on_github_is_brought_in_by_its_hash() {
     assert_eq!(team.get("/api/v1/download?slug=tides", &token).status, 200);
 }
 
-struct Yes;
-
-impl InstallApprover for Yes {
-    fn concern(&mut self, _: &InstallConcern) -> InstallDecision {
-        self.approve_all()
-    }
-
-    fn approve(&mut self, _: &InstallReview) -> InstallDecision {
-        self.approve_all()
-    }
-}
-
-impl Yes {
-    fn approve_all(&self) -> InstallDecision {
-        InstallDecision::Yes { by: "ada".to_owned(), method: ApprovalMethod::Prompt, reason: None }
-    }
-}
-
 /// The machine that installs reaches this registry and nothing else.
 #[test]
 fn an_install_needs_no_other_network_than_the_team_registry() {
@@ -258,14 +238,24 @@ fn an_install_needs_no_other_network_than_the_team_registry() {
     ] {
         env.vars.insert(name.to_owned(), value);
     }
-    let hub = Hub::open(env, &Config::default(), &HubOverrides::default()).expect("a hub");
+    let (hub, authority) =
+        Hub::open(env, &Config::default(), &HubOverrides::default()).expect("a hub");
     let workdir = Workdir::workspace(&machine.path("work"));
     let install = |text: &str| {
         let ask = SkillInstallRequest::new(
             SkillReference::parse(text, ShorthandMeaning::GitHub).expect("a reference"),
             "ada",
         );
-        hub.install(&ask, &workdir, &mut Yes, &mut |_, _| {})
+        let mut preparation = hub.prepare_install(ask, &workdir)?;
+        let prepared = loop {
+            match preparation.advance(&mut |_, _| {})? {
+                PreparationStep::Concern(paused) => preparation = paused.accept(),
+                PreparationStep::Ready(prepared) => break *prepared,
+                PreparationStep::Current(current) => panic!("{current:?}"),
+            }
+        };
+        let approval = hub.approval(&prepared, "ada".to_owned(), ApprovalMethod::Prompt, None);
+        hub.commit(authority.permit_install(prepared, approval)?)
     };
     // In proxy mode an entry of skills.sh is brought in when it is asked for.
     let done = install("skills-sh:Ada/skills/winds").expect("an install");
@@ -275,7 +265,7 @@ fn an_install_needs_no_other_network_than_the_team_registry() {
         std::fs::read(folder.join("SKILL.md")).expect("a file"),
         skill_text("winds", "Tells the winds").into_bytes()
     );
-    hub.uninstall(&done.key, &workdir).expect("an end");
+    hub.uninstall(authority.permit_change(&done.key), &workdir).expect("an end");
     assert_eq!(install("@github.ada/winds@0.0.1").expect("an install").version, "0.0.1");
     assert_eq!(github.paths().iter().filter(|path| path.contains("/zip/")).count(), 1);
     team.get("/api/v1/skills-sh/Ada/other/winds/install", &token).refused(404, "Skill not found");

@@ -2,10 +2,10 @@
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
+use sinew_engine::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use sinew_engine::hub::{
-    HubError, HubOverrides, HubRecord, InstallApprover, InstallConcern, InstallDecision as Reply,
-    InstallReview, InstallTarget, NameMatching, RegistryQuery as Wanted, SearchSources,
-    ShorthandMeaning, SkillInstallRequest as InstallAsk, SkillReference, UpdateRequest,
+    HubError, HubOverrides, HubRecord, InstallTarget, NameMatching, RegistryQuery as Wanted,
+    SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference, UpdateRequest,
     UpdateResult, WorkdirSkill,
 };
 use sinew_engine::{Engine, EngineError};
@@ -142,7 +142,7 @@ pub(crate) async fn uninstall(
     app.change(move |look| {
         let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
         let workdir = look.engine.hub().workdir(query.place.into());
-        let removed = look.engine.hub().uninstall(&hub, &slug, &workdir, &caller.actor())?;
+        let removed = hub.uninstall(&slug, &workdir, &caller.actor())?;
         look.engine.snapshot();
         JsonReply::of(&HubRecord::removed(&removed))
     })
@@ -163,22 +163,17 @@ impl<'e> DeferredApprover<'e> {
     }
 }
 
-impl InstallApprover for DeferredApprover<'_> {
-    /// What gives pause is answered in a terminal, where it has a flag of its own.
-    fn concern(&mut self, _: &InstallConcern) -> Reply {
-        Reply::Nobody { id: None }
-    }
-
-    fn approve(&mut self, proposal: &InstallReview) -> Reply {
-        match self.engine.hub().answer_from_approvals(proposal, &self.actor) {
-            Ok(Reply::Nobody { id }) => {
-                self.waits.clone_from(&id);
-                Reply::Nobody { id }
-            }
-            Ok(reply) => reply,
-            // A question that cannot be stored cannot be answered either.
-            Err(_) => Reply::Nobody { id: None },
+impl Approver for DeferredApprover<'_> {
+    /// A risk is answered in a terminal, where it has a flag of its own.
+    fn ask(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        let ApprovalQuestion::Install(review) = question else { return ApprovalAnswer::ABSENT };
+        // A question that cannot be stored cannot be answered either.
+        let answer = self.engine.hub().answer_from_approvals(review, &self.actor);
+        let answer = answer.unwrap_or(ApprovalAnswer::ABSENT);
+        if let ApprovalAnswer::Absent { waits } = &answer {
+            self.waits.clone_from(waits);
         }
+        answer
     }
 }
 
@@ -187,15 +182,14 @@ pub(crate) fn install_with_approval(
     look: &WebContext,
     reference: &str,
     place: InstallTarget,
-    gate: &mut DeferredApprover<'_>,
+    approver: &mut DeferredApprover<'_>,
 ) -> Result<HubRecord, EngineError> {
     let engine = &look.engine;
     let parsed =
         SkillReference::parse(reference, ShorthandMeaning::Registry).map_err(HubError::from)?;
     let hub = engine.hub().open(&HubOverrides::default())?;
-    let ask = InstallAsk::new(parsed, &gate.actor.to_string());
-    let installed =
-        engine.hub().install(&hub, &ask, &engine.hub().workdir(place), gate, &mut |_, _| {})?;
+    let request = SkillInstallRequest::new(parsed, &approver.actor.to_string());
+    let installed = hub.install(&request, &engine.hub().workdir(place), approver)?;
     engine.snapshot();
     Ok(HubRecord::installed(reference, &installed))
 }
@@ -206,7 +200,7 @@ pub(crate) fn update_with_approval(
     key: &str,
     place: InstallTarget,
     dry_run: bool,
-    gate: &mut DeferredApprover<'_>,
+    approver: &mut DeferredApprover<'_>,
 ) -> Result<UpdateResult, EngineError> {
     let engine = &look.engine;
     let hub = engine.hub().open(&HubOverrides::default())?;
@@ -216,11 +210,10 @@ pub(crate) fn update_with_approval(
         accepted: Default::default(),
         acceptance: Vec::new(),
         wanted: Default::default(),
-        by: gate.actor.to_string(),
+        by: approver.actor.to_string(),
         neighbours: Vec::new(),
     };
-    let done =
-        engine.hub().update(&hub, key, &how, &engine.hub().workdir(place), gate, &mut |_, _| {})?;
+    let done = hub.update(key, &how, &engine.hub().workdir(place), approver)?;
     if !dry_run {
         engine.snapshot();
     }
@@ -251,8 +244,9 @@ pub(crate) async fn install(
     JsonBody(wanted): JsonBody<InstallBody>,
 ) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let mut gate = DeferredApprover::new(&look.engine, caller.actor());
-        let done = install_with_approval(look, &wanted.reference, wanted.place.into(), &mut gate)?;
+        let mut approver = DeferredApprover::new(&look.engine, caller.actor());
+        let done =
+            install_with_approval(look, &wanted.reference, wanted.place.into(), &mut approver)?;
         JsonReply::of(&done)
     })
     .await
@@ -285,9 +279,9 @@ pub(crate) async fn update(
     JsonBody(wanted): JsonBody<UpdateBody>,
 ) -> Result<JsonReply, Problem> {
     app.change(move |look| {
-        let mut gate = DeferredApprover::new(&look.engine, caller.actor());
+        let mut approver = DeferredApprover::new(&look.engine, caller.actor());
         let place = wanted.place.into();
-        let done = update_with_approval(look, &wanted.slug, place, wanted.dry_run, &mut gate)?;
+        let done = update_with_approval(look, &wanted.slug, place, wanted.dry_run, &mut approver)?;
         JsonReply::of(&HubRecord::updated(&done))
     })
     .await

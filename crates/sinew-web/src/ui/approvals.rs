@@ -130,13 +130,13 @@ pub(super) async fn decide(
         look.engine.approvals().decide(&id, &decision)?;
         // An install that a page asked for continues once it is approved.
         if let Some(install) = install.filter(|_| yes) {
-            let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
             match install {
                 PendingInstall::New { reference, place } => {
-                    install_with_approval(look, &reference, place, &mut gate)?;
+                    install_with_approval(look, &reference, place, &mut approver)?;
                 }
                 PendingInstall::Update { key, place } => {
-                    update_with_approval(look, &key, place, false, &mut gate)?;
+                    update_with_approval(look, &key, place, false, &mut approver)?;
                 }
             }
         }

@@ -185,8 +185,8 @@ fn updates(look: &WebContext, listing: &InstalledSkills) -> UpdatesPanel {
     let all: Vec<_> = all.filter(|(row, _)| row.version.is_some() && !row.pinned).collect();
     asked.left = all.len().saturating_sub(MAX_LOOKED);
     for (row, place) in all.into_iter().take(MAX_LOOKED) {
-        let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
-        match update_with_approval(look, &row.key, place, true, &mut gate) {
+        let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+        match update_with_approval(look, &row.key, place, true, &mut approver) {
             Ok(updated) if updated.status == UpdateStatus::Available => {
                 asked.found.push(newer(&updated, address(look, row), place));
             }
@@ -337,7 +337,7 @@ pub(super) async fn uninstall(State(app): State<WebApp>, form: SignedForm) -> Fo
     app.change(move |look| {
         let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
         let (workdir, actor) = (look.engine.hub().workdir(place), Actor::Person { name: None });
-        let removed = look.engine.hub().uninstall(&hub, &key, &workdir, &actor)?;
+        let removed = hub.uninstall(&key, &workdir, &actor)?;
         look.engine.snapshot();
         Ok(removed)
     })
@@ -352,7 +352,7 @@ pub(super) async fn pin(State(app): State<WebApp>, form: SignedForm) -> FormResu
     app.change(move |look| {
         let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
         let (workdir, actor) = (look.engine.hub().workdir(place), Actor::Person { name: None });
-        look.engine.hub().pin(&hub, &key, hold.then_some(None), &workdir, &actor)?;
+        hub.pin(&key, hold.then_some(None), &workdir, &actor)?;
         Ok(())
     })
     .await?;
@@ -364,9 +364,9 @@ pub(super) async fn install(State(app): State<WebApp>, form: SignedForm) -> Form
     let reference = form.text("reference").unwrap_or_default().trim().to_owned();
     let done = app
         .change(move |look| {
-            let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
             let place = InstallTarget::Workspace;
-            match (install_with_approval(look, &reference, place, &mut gate), gate.waits) {
+            match (install_with_approval(look, &reference, place, &mut approver), approver.waits) {
                 (Ok(_), _) => Ok("installed"),
                 (Err(_), Some(approval)) => {
                     look.app.install_later(approval, PendingInstall::New { reference, place });
@@ -384,8 +384,8 @@ pub(super) async fn update(State(app): State<WebApp>, form: SignedForm) -> FormR
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     let done = app
         .change(move |look| {
-            let mut gate = DeferredApprover::new(&look.engine, Actor::Person { name: None });
-            match (update_with_approval(look, &key, place, false, &mut gate), gate.waits) {
+            let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            match (update_with_approval(look, &key, place, false, &mut approver), approver.waits) {
                 (Ok(_), _) => Ok("updated"),
                 (Err(_), Some(approval)) => {
                     look.app.install_later(approval, PendingInstall::Update { key, place });

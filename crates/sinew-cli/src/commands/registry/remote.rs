@@ -1,6 +1,6 @@
 //! The registry that a command speaks to, and with which token.
 
-use sinew_engine::hub::{Hub, HubOverrides, ShorthandMeaning, SkillReference};
+use sinew_engine::hub::{HubOverrides, PolicyHub, ShorthandMeaning, SkillReference};
 use sinew_engine::{Engine, EngineError};
 use sinew_hub::credentials::RegistryCredentials;
 use sinew_hub::net::AccessToken;
@@ -21,13 +21,13 @@ pub(super) struct RegistryRemoteArgs {
 
 /// A registry, ready to be asked.
 #[derive(Debug)]
-pub(super) struct RemoteRegistry {
-    hub: Hub,
+pub(super) struct RemoteRegistry<'e> {
+    hub: PolicyHub<'e>,
     pub(super) base: Url,
 }
 
-impl RemoteRegistry {
-    pub(super) fn open(args: &RegistryRemoteArgs, engine: &Engine) -> Result<Self, EngineError> {
+impl<'e> RemoteRegistry<'e> {
+    pub(super) fn open(args: &RegistryRemoteArgs, engine: &'e Engine) -> Result<Self, EngineError> {
         let hub =
             engine.hub().open(&HubOverrides { registry: args.registry.clone(), offline: false })?;
         let base = hub.default_base()?;

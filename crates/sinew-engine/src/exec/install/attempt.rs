@@ -13,8 +13,9 @@ use sinew_exec::install::{
 };
 use sinew_settings::{Reason, ReasonCode};
 
-use super::{ApprovalAnswer, ApprovalQuestion, Approver, DepsInstallRequest, InstallStep};
+use super::{DependencyQuestion, DepsInstallRequest, InstallStep};
 use crate::Engine;
+use crate::approval::{ApprovalAnswer, ApprovalQuestion, Approver, InstallProgress};
 
 /// One option on its way.
 pub(super) struct InstallerAttempt<'a> {
@@ -28,15 +29,15 @@ pub(super) struct InstallerAttempt<'a> {
 
 impl InstallerAttempt<'_> {
     /// Everything that happens for one option; the last result says how it ended.
-    pub(super) fn run(&self, person: &mut dyn Approver, results: &mut Vec<InstallResult>) {
-        if let Err(reason) = self.go(person, results) {
+    pub(super) fn run(&self, approver: &mut dyn Approver, results: &mut Vec<InstallResult>) {
+        if let Err(reason) = self.go(approver, results) {
             results.push(refused(self.option, &reason));
         }
     }
 
     fn go(
         &self,
-        person: &mut dyn Approver,
+        approver: &mut dyn Approver,
         results: &mut Vec<InstallResult>,
     ) -> Result<(), Reason> {
         if let Some(problem) =
@@ -44,7 +45,7 @@ impl InstallerAttempt<'_> {
         {
             return Err(problem.clone());
         }
-        let acknowledged = self.policy(person)?;
+        let acknowledged = self.policy(approver)?;
         let engine = self.engine;
         let setup = installer_setup(engine.config.install.node_manager);
         if let Some(missing) =
@@ -52,7 +53,7 @@ impl InstallerAttempt<'_> {
         {
             let Some((kind, argv)) = missing.offer else { return Err(missing.reason) };
             let label = format!("Install {}, which is missing", setup.manager(self.option.kind));
-            match self.ask(person, InstallStep::Manager, label, &argv, kind) {
+            match self.ask(approver, InstallStep::Manager, label, &argv, kind) {
                 Ok(()) => {}
                 Err(reason) if reason.code == ReasonCode::ConsentRequired => {
                     return Err(missing.reason);
@@ -60,7 +61,7 @@ impl InstallerAttempt<'_> {
                 Err(reason) => return Err(reason),
             }
             let id = format!("{}-manager", self.option.id);
-            results.push(self.start(&id, kind, &argv, person));
+            results.push(self.start(&id, kind, &argv, approver));
             if results.last().is_some_and(|result| !result.ok) {
                 return Ok(());
             }
@@ -68,25 +69,25 @@ impl InstallerAttempt<'_> {
         if let Some(tap) = &self.option.tap {
             let argv = ["brew".to_owned(), "tap".to_owned(), tap.clone()];
             self.ask(
-                person,
+                approver,
                 InstallStep::Tap,
                 format!("Add the tap {tap}"),
                 &argv,
                 InstallerKind::Brew,
             )?;
             let id = format!("{}-tap", self.option.id);
-            results.push(self.start(&id, InstallerKind::Brew, &argv, person));
+            results.push(self.start(&id, InstallerKind::Brew, &argv, approver));
             if results.last().is_some_and(|result| !result.ok) {
                 return Ok(());
             }
         }
         let option = self.option;
-        self.ask(person, InstallStep::Need, option.label.clone(), &option.argv, option.kind)?;
+        self.ask(approver, InstallStep::Need, option.label.clone(), &option.argv, option.kind)?;
         if let Some(notice) = acknowledged {
             self.policy_again(&notice)?;
         }
         results.push(match &option.installer.download {
-            None => self.start(&option.id, option.kind, &option.argv, person),
+            None => self.start(&option.id, option.kind, &option.argv, approver),
             Some(wanted) => {
                 let tool = ToolDownload {
                     id: &option.id,
@@ -97,7 +98,7 @@ impl InstallerAttempt<'_> {
                 };
                 let fetcher = self.fetcher();
                 download(&tool, &fetcher, &engine.env, &mut |bytes, of| {
-                    person.downloaded(bytes, of);
+                    approver.progress(&InstallProgress::Downloaded { bytes, of });
                 })
             }
         });
@@ -109,18 +110,20 @@ impl InstallerAttempt<'_> {
         id: &str,
         kind: InstallerKind,
         argv: &[String],
-        person: &mut dyn Approver,
+        approver: &mut dyn Approver,
     ) -> InstallResult {
         let job = InstallJob { id, kind, argv, timeout: installer_timeout(self.request.timeout) };
         let (env, leases) = (&self.engine.env, &self.engine.leases);
-        run(&job, env, leases, self.control, &mut |stream, bytes| person.output(stream, bytes))
+        run(&job, env, leases, self.control, &mut |stream, bytes| {
+            approver.progress(&InstallProgress::Output { stream, bytes });
+        })
     }
 
     fn fetcher(&self) -> FileFetcher {
         let env = &self.engine.env;
         FileFetcher {
             allow: self.engine.config.install.allow_private_hosts.clone(),
-            // Whoever stands behind a proxy that opens TLS has said whom to trust.
+            // Behind a proxy that intercepts TLS, this variable names the certificates to trust.
             authorities: env.var_path("SSL_CERT_FILE").and_then(|path| fs::read(path).ok()),
             timeout: installer_timeout(self.request.timeout),
             ..FileFetcher::default()
@@ -129,7 +132,7 @@ impl InstallerAttempt<'_> {
 
     fn ask(
         &self,
-        person: &mut dyn Approver,
+        approver: &mut dyn Approver,
         step: InstallStep,
         label: String,
         argv: &[String],
@@ -139,7 +142,7 @@ impl InstallerAttempt<'_> {
         if step == InstallStep::Need {
             warnings.extend(self.own_warnings());
         }
-        let question = ApprovalQuestion {
+        let question = DependencyQuestion {
             skill: &self.entry.name,
             source: &self.entry.source,
             step,
@@ -148,11 +151,13 @@ impl InstallerAttempt<'_> {
             touches: touches(kind),
             warnings,
         };
-        let (detail, remedy) = match person.consent(&question) {
-            ApprovalAnswer::Yes => return Ok(()),
-            ApprovalAnswer::No => ("somebody said no", "run it again to change your mind"),
-            ApprovalAnswer::Nobody => {
-                ("nobody is here to agree", "run it in a terminal, or with --yes")
+        let (detail, remedy) = match approver.ask(&ApprovalQuestion::Dependency(&question)) {
+            ApprovalAnswer::Yes { .. } => return Ok(()),
+            ApprovalAnswer::Absent { .. } => {
+                ("no person can be asked", "run it in a terminal, or with --yes")
+            }
+            ApprovalAnswer::No | ApprovalAnswer::Others | ApprovalAnswer::Cancel => {
+                ("it was declined", "run it again to change your mind")
             }
         };
         Err(Reason::new(ReasonCode::ConsentRequired, detail)
@@ -164,10 +169,10 @@ impl InstallerAttempt<'_> {
         let mut warnings = Vec::new();
         if !matches!(self.entry.tier, Tier::Bundled | Tier::Managed | Tier::Extra) {
             warnings
-                .push(format!("the skill comes from {}, which nobody reviews", self.entry.source));
+                .push(format!("the skill comes from {}, an unreviewed source", self.entry.source));
         }
         if !self.entry.reviewed {
-            warnings.push("nobody has reviewed the skill".to_owned());
+            warnings.push("the skill has not been reviewed".to_owned());
         }
         if self.option.verified == Some(false) {
             warnings.push("there is no digest: what is downloaded is not verified".to_owned());
@@ -179,15 +184,18 @@ impl InstallerAttempt<'_> {
     }
 
     /// Asks the operator's policy. A notice comes back where a person acknowledged one.
-    fn policy(&self, person: &mut dyn Approver) -> Result<Option<PolicyNotice>, Reason> {
+    fn policy(&self, approver: &mut dyn Approver) -> Result<Option<PolicyNotice>, Reason> {
         let name = &self.entry.name;
         match self.ask_policy()? {
             PolicyDecision::Allow => Ok(None),
             PolicyDecision::Block(notice) => Err(blocked(&notice)),
-            PolicyDecision::Warn(notice) => match person.acknowledge(name, &notice) {
-                ApprovalAnswer::Yes => Ok(Some(notice)),
-                _ => Err(warned(&notice)),
-            },
+            PolicyDecision::Warn(notice) => {
+                let question = ApprovalQuestion::PolicyWarning { skill: name, notice: &notice };
+                match approver.ask(&question).is_yes() {
+                    true => Ok(Some(notice)),
+                    false => Err(warned(&notice)),
+                }
+            }
         }
     }
 
@@ -227,7 +235,7 @@ fn blocked(notice: &PolicyNotice) -> Reason {
         ReasonCode::PolicyBlocked,
         format!("the installation policy says no: {}", notice.text()),
     )
-    .remedy("ask whoever runs this machine")
+    .remedy("ask the person who runs this machine")
 }
 
 fn warned(notice: &PolicyNotice) -> Reason {

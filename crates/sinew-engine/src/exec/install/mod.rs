@@ -12,14 +12,15 @@ use serde::Serialize;
 use serde_json::json;
 use sinew_catalog::install::InstallOption;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, RefreshCause, SkillRequirements, tools};
-use sinew_exec::child::{OutputStream, ProcessControl};
-use sinew_exec::install::{InstallResult, PolicyNotice, program_search_folders};
+use sinew_exec::child::ProcessControl;
+use sinew_exec::install::{InstallResult, program_search_folders};
 use sinew_guard::scan::{FindingSeverity, Verdict};
 use sinew_guard::scan_records;
 use sinew_settings::{ErrorCode, Reason, ReasonCode};
 
 use attempt::{InstallerAttempt, refused};
 
+use crate::approval::Approver;
 use crate::{EngineError, ExecHandle};
 
 /// What is to be installed.
@@ -31,32 +32,8 @@ pub struct DepsInstallRequest {
     pub timeout: Option<u64>,
 }
 
-/// Whoever is asked, and told how it goes.
-pub trait Approver {
-    /// Whether this may be done.
-    fn consent(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer;
-    /// Whether a warning of the operator's policy is acknowledged, by typing the skill's name.
-    fn acknowledge(&mut self, skill: &str, notice: &PolicyNotice) -> ApprovalAnswer;
-    /// What an installer writes, as it comes.
-    fn output(&mut self, stream: OutputStream, bytes: &[u8]);
-    /// How far a download has come.
-    fn downloaded(&mut self, bytes: u64, of: Option<u64>);
-}
-
-/// What a person answers.
+/// What would be installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalAnswer {
-    /// Yes.
-    Yes,
-    /// No.
-    No,
-    /// There is nobody to ask.
-    Nobody,
-}
-
-/// What a consent is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
 pub enum InstallStep {
     /// The manager, which the system lacks.
     Manager,
@@ -66,10 +43,9 @@ pub enum InstallStep {
     Need,
 }
 
-/// A question to a person: everything they need to say yes or no.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ApprovalQuestion<'a> {
+/// What a person needs to know before a program is installed for a skill.
+#[derive(Debug)]
+pub struct DependencyQuestion<'a> {
     /// The skill.
     pub skill: &'a str,
     /// Where the skill comes from.
@@ -152,7 +128,7 @@ impl ExecHandle<'_> {
         catalog: &Catalog,
         entry: &CatalogEntry,
         request: &DepsInstallRequest,
-        person: &mut dyn Approver,
+        approver: &mut dyn Approver,
         control: &ProcessControl,
     ) -> Result<DepsInstallReport, EngineError> {
         let chosen = self.chosen_options(entry, request)?;
@@ -175,14 +151,14 @@ impl ExecHandle<'_> {
                         request,
                         control,
                     };
-                    attempt.run(person, &mut results);
+                    attempt.run(approver, &mut results);
                     if results.last().is_some_and(|result| !result.ok) {
                         break;
                     }
                 }
             }
         }
-        // Folders of tools are noticed by their times; within one tick nobody can rely on that.
+        // Folders of tools are noticed by their times; within one tick they do not change.
         self.engine.forget_below(&tools::tools_root(&self.engine.env));
         let now = self.engine.refresh(RefreshCause::Files).snapshot;
         let after = now.catalog.get(&entry.name).unwrap_or(entry);
@@ -253,7 +229,7 @@ impl ExecHandle<'_> {
         }
     }
 
-    /// Every attempt is written down with what was run and how it ended.
+    /// Records every attempt: what was run, and how it ended.
     fn write_down(&self, entry: &CatalogEntry, result: &InstallResult) -> Result<(), EngineError> {
         let path = self.engine.env.sinew_home().join("audit").join("installs.jsonl");
         let line = json!({

@@ -6,12 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use sinew_cortex::acquire::UseReport;
 use sinew_engine::EngineError;
 use sinew_engine::acquire::{
-    AcquireReply, AcquireRequest, AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall,
-    MarketListing, MarketSearchResult, SkillMarket, UnattendedHost,
+    AcquireRequest, AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
+    MarketSearchResult, SkillMarket, UnattendedHost,
 };
+use sinew_engine::approval::ApprovalAnswer;
 
 use super::stall::Stall;
-use super::{Kim, TASK};
+use super::{Kim, TASK, YES};
 use crate::cortex::support::World;
 
 /// What the crash is thrown as.
@@ -92,8 +93,8 @@ fn after_a_crash_anywhere_cancelling_leaves_nothing() {
             goods.install_fails = (at % 2 == 1).then(|| "no".into());
         });
         let ending = Ending { stall: &stall, left: Cell::new(at) };
-        let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::NO])
-            .finishing([UseReport::success()]);
+        let mut kim =
+            Kim::answering([YES, YES, ApprovalAnswer::No]).finishing([UseReport::success()]);
         let wish = AcquireRequest { task: TASK.to_owned(), ..AcquireRequest::default() };
         let engine = world.engine();
         let ran = catch_unwind(AssertUnwindSafe(|| {

@@ -2,14 +2,11 @@
 
 use sinew_cortex::acquire::UseReport;
 use sinew_cortex::failure::FailureKind::{ApiError, AuthError, DependencyMissing, RuntimeError};
-use sinew_engine::acquire::AcquireReply;
-use sinew_engine::approval::ConsentAct;
+use sinew_engine::approval::{ApprovalAnswer, ConsentAct};
 
 use super::stall::{Goods, Stall};
-use super::{Kim, TASK, begin, end};
+use super::{Kim, TASK, YES, begin, end};
 use crate::cortex::support::World;
-
-const YES: AcquireReply = AcquireReply::YES;
 
 fn weight(world: &World, slug: &str) -> f64 {
     let engine = world.engine();
@@ -89,7 +86,7 @@ fn a_service_that_fails_is_tried_again_once() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
     let twice = [UseReport::failure(ApiError), UseReport::failure(ApiError)];
-    let mut kim = Kim::answering([YES, YES, AcquireReply::NO]).finishing(twice);
+    let mut kim = Kim::answering([YES, YES, ApprovalAnswer::No]).finishing(twice);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!((end(&standing).as_str(), kim.waited.len()), ("aborted(declined)", 1));
     let slug = standing.run.attempts[0].slug.clone();
@@ -129,7 +126,7 @@ fn a_missing_program_needs_a_yes_of_its_own() {
     let missing =
         || UseReport { key: Some("todo".to_owned()), ..UseReport::failure(DependencyMissing) };
     let mut kim =
-        Kim::answering([YES, YES, AcquireReply::NO, AcquireReply::NO]).finishing([missing()]);
+        Kim::answering([YES, YES, ApprovalAnswer::No, ApprovalAnswer::No]).finishing([missing()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(kim.asked[2], (ConsentAct::Dependency, "brew install todo".to_owned()));
     assert!(!world.path("bin/todo").exists(), "nothing was installed without its yes");

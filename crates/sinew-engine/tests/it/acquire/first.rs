@@ -1,11 +1,10 @@
 //! The first time, and the times after it.
 
 use sinew_cortex::acquire::UseReport;
-use sinew_engine::acquire::AcquireReply;
-use sinew_engine::approval::{ApprovalResponse, ConsentAct, ConsentScope};
+use sinew_engine::approval::{ApprovalAnswer, ConsentAct};
 
 use super::stall::{Goods, Stall};
-use super::{Kim, TASK, begin, end, weekly};
+use super::{Kim, ONLY, TASK, YES, begin, end, weekly};
 use crate::cortex::support::World;
 
 /// The memory knows nothing: a search, a question about the bytes, a question about the
@@ -14,8 +13,7 @@ use crate::cortex::support::World;
 fn the_first_time_searches_and_asks_and_leaves_nothing() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let mut kim =
-        Kim::answering([AcquireReply::YES, AcquireReply::YES]).finishing([UseReport::success()]);
+    let mut kim = Kim::answering([YES, YES]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(released)");
     assert_eq!(
@@ -69,8 +67,7 @@ fn the_next_time_is_recalled_without_a_search() {
     let stall = Stall::new(&world);
     weekly(&world, &stall, 1);
     let searches = stall.asked("search");
-    let mut kim =
-        Kim::answering([AcquireReply::YES, AcquireReply::YES]).finishing([UseReport::success()]);
+    let mut kim = Kim::answering([YES, YES]).finishing([UseReport::success()]);
     let engine = world.engine();
     let standing = begin(&engine, &stall, "please manage the todo entries of this week", &mut kim);
     assert_eq!(end(&standing), "done(released)");
@@ -110,8 +107,7 @@ fn a_short_answer_is_filled_up_with_unreviewed_ones() {
     let (engine, stall) = (world.engine(), Stall::new(&world));
     stall.change("task-keeper", |goods| goods.reviewed = false);
     stall.change("todoist-cli", |goods| goods.install_fails = Some("the disk is full".to_owned()));
-    let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::YES])
-        .finishing([UseReport::success()]);
+    let mut kim = Kim::answering([YES, YES, YES]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(released)");
     assert_eq!(stall.asked("supplement"), 1);
@@ -157,8 +153,7 @@ fn a_skill_that_is_there_for_another_reason_stays() {
         "---\nname: todoist-cli\ndescription: Something about tides\n---\n",
     );
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    let mut kim =
-        Kim::answering([AcquireReply::YES, AcquireReply::YES]).finishing([UseReport::success()]);
+    let mut kim = Kim::answering([YES, YES]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(released)");
     let shown = kim.event("candidates")["candidates"].as_array().expect("a list").clone();
@@ -173,16 +168,15 @@ fn a_person_may_want_others_once_or_only_this_one_or_nothing() {
     let (engine, stall) = (world.engine(), Stall::new(&world));
     stall.offer("todo-bot", Goods::new("Manage a todo list with reminders"));
     stall.offer("todo-txt", Goods::new("Manage the todo list in a text file"));
-    let mut kim = Kim::answering([AcquireReply::Others]);
+    let mut kim = Kim::answering([ApprovalAnswer::Others]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!((end(&standing).as_str(), stall.asked("search")), ("waits for install", 2));
     assert_eq!(kim.acts(), [ConsentAct::Install, ConsentAct::Install]);
-    let only = AcquireReply::Said(ApprovalResponse::Yes(ConsentScope::OnlyThis));
     stall.change("task-keeper", |goods| goods.install_fails = Some("gone".to_owned()));
     stall.change("todoist-cli", |goods| goods.install_fails = Some("gone".to_owned()));
     stall.change("todo-bot", |goods| goods.install_fails = Some("gone".to_owned()));
     stall.change("todo-txt", |goods| goods.install_fails = Some("gone".to_owned()));
-    let mut kim = Kim::answering([only, AcquireReply::NO]);
+    let mut kim = Kim::answering([ONLY, ApprovalAnswer::No]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "aborted(declined)");
     assert_eq!(

@@ -11,23 +11,33 @@ mod stall;
 
 use std::collections::VecDeque;
 
-use sinew_cortex::acquire::{AcquireRun, UseReport};
+use sinew_cortex::acquire::UseReport;
 use sinew_engine::Engine;
 use sinew_engine::acquire::{
-    AcquireHost, AcquireProgress, AcquireReply, AcquireRequest, AcquireStatus, AcquireWait,
-    PauseEnd, ReadySkill,
+    AcquireHost, AcquireProgress, AcquireRequest, AcquireStatus, AcquireWait, PauseEnd, ReadySkill,
 };
-use sinew_engine::approval::{Approval, ConsentAct, ConsentChannel};
+use sinew_engine::approval::{
+    ApprovalAnswer, ApprovalQuestion, Approver, ConsentAct, ConsentChannel, ConsentScope,
+};
+use sinew_engine::hub::ApprovalMethod;
 use sinew_settings::Actor;
 
 use stall::Stall;
 
 const TASK: &str = "manage my to-do list";
+/// A yes to everything that is listed.
+const YES: ApprovalAnswer = yes(ConsentScope::Listed);
+/// A yes to the first candidate alone.
+const ONLY: ApprovalAnswer = yes(ConsentScope::OnlyThis);
+
+const fn yes(scope: ConsentScope) -> ApprovalAnswer {
+    ApprovalAnswer::Yes { by: String::new(), method: ApprovalMethod::Prompt, reason: None, scope }
+}
 
 /// A person who answers as the story wants, and sees everything.
 #[derive(Default)]
 struct Kim {
-    answers: VecDeque<AcquireReply>,
+    answers: VecDeque<ApprovalAnswer>,
     finishes: VecDeque<UseReport>,
     went: Option<UseReport>,
     credentials: Option<bool>,
@@ -38,7 +48,7 @@ struct Kim {
 }
 
 impl Kim {
-    fn answering(answers: impl IntoIterator<Item = AcquireReply>) -> Self {
+    fn answering(answers: impl IntoIterator<Item = ApprovalAnswer>) -> Self {
         Self { answers: answers.into_iter().collect(), ..Self::default() }
     }
 
@@ -61,6 +71,16 @@ impl Kim {
     }
 }
 
+impl Approver for Kim {
+    fn ask(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        let ApprovalQuestion::Stored { approval, .. } = question else {
+            panic!("an acquisition asks stored questions only: {question:?}");
+        };
+        self.asked.push((approval.kind, approval.subject.name.clone()));
+        self.answers.pop_front().unwrap_or(ApprovalAnswer::ABSENT)
+    }
+}
+
 impl AcquireHost for Kim {
     fn on_progress(&mut self, told: &AcquireProgress<'_>) {
         self.events.push(serde_json::to_value(told).expect("JSON"));
@@ -68,11 +88,6 @@ impl AcquireHost for Kim {
 
     fn respondent(&self) -> (Actor, ConsentChannel) {
         (Actor::Person { name: Some("kim".to_owned()) }, ConsentChannel::Cli)
-    }
-
-    fn answer(&mut self, approval: &Approval, _run: &AcquireRun) -> AcquireReply {
-        self.asked.push((approval.kind, approval.subject.name.clone()));
-        self.answers.pop_front().unwrap_or(AcquireReply::Later)
     }
 
     fn offer_cancel(&mut self, ms: u64) -> PauseEnd {
@@ -115,8 +130,8 @@ fn end(standing: &AcquireStatus) -> String {
 /// Uses the task's skill successfully once a week, so often.
 fn weekly(world: &crate::cortex::support::World, stall: &Stall, times: usize) {
     for _ in 0..times {
-        let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::NO])
-            .finishing([UseReport::success()]);
+        let mut kim =
+            Kim::answering([YES, YES, ApprovalAnswer::No]).finishing([UseReport::success()]);
         let standing = begin(&world.engine(), stall, TASK, &mut kim);
         assert_eq!(end(&standing), "done(released)", "{:?}", kim.story());
         world.pass(7 * 24 * 3_600_000);

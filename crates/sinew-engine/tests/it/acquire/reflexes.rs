@@ -1,11 +1,10 @@
 //! Reflexes: when one fires, what it still says, and what takes it back.
 
 use sinew_cortex::acquire::UseReport;
-use sinew_engine::acquire::AcquireReply;
-use sinew_engine::approval::ConsentAct;
+use sinew_engine::approval::{ApprovalAnswer, ConsentAct};
 
 use super::stall::Stall;
-use super::{Kim, TASK, begin, end, weekly};
+use super::{Kim, TASK, YES, begin, end, weekly};
 use crate::cortex::support::World;
 
 /// Weekly successes until the reflex is due: the eleventh to the thirteenth use are asked about.
@@ -22,7 +21,7 @@ fn a_reflex_notifies_waits_and_asks_nothing() {
     let stall = trained(&world);
     let searches = stall.asked("search");
     let engine = world.engine();
-    let mut kim = Kim::answering([AcquireReply::NO]).finishing([UseReport::success()]);
+    let mut kim = Kim::answering([ApprovalAnswer::No]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, "manage the todo entries", &mut kim);
     assert_eq!(end(&standing), "done(released)");
     assert_eq!(kim.acts(), [ConsentAct::Retain], "what stays is always asked");
@@ -124,8 +123,7 @@ fn a_skill_that_is_kept_stays_and_leaves_the_region() {
     let stall = Stall::new(&world);
     weekly(&world, &stall, 6);
     let engine = world.engine();
-    let mut kim = Kim::answering([AcquireReply::YES, AcquireReply::YES, AcquireReply::YES])
-        .finishing([UseReport::success()]);
+    let mut kim = Kim::answering([YES, YES, YES]).finishing([UseReport::success()]);
     let standing = begin(&engine, &stall, TASK, &mut kim);
     assert_eq!(end(&standing), "done(retained)");
     assert_eq!(kim.acts(), [ConsentAct::Install, ConsentAct::Plan, ConsentAct::Retain]);

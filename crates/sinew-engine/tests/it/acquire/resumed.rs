@@ -1,14 +1,14 @@
 //! Runs that go on elsewhere: other processes, other surfaces, after a day.
 
 use sinew_cortex::acquire::UseReport;
-use sinew_engine::acquire::{AcquireReply, AcquireWait};
+use sinew_engine::acquire::AcquireWait;
 use sinew_engine::approval::{
     ApprovalDecision, ApprovalResponse, ConsentAct, ConsentChannel, ConsentScope,
 };
 use sinew_settings::{Actor, ErrorCode};
 
 use super::stall::Stall;
-use super::{Kim, TASK, begin, end};
+use super::{Kim, TASK, YES, begin, end};
 use crate::cortex::support::{DAY, World};
 
 fn yes(by: Actor, channel: ConsentChannel) -> ApprovalDecision {
@@ -72,7 +72,7 @@ fn every_state_is_taken_up_by_the_next_process() {
                 world.engine().hub().acquisition(&stall).resume(&id, &mut kim).expect("a run");
             assert_eq!(end(&standing), expected);
         }
-        kim.answers.push_back(AcquireReply::YES);
+        kim.answers.push_back(YES);
         world.engine().hub().acquisition(&stall).resume(&id, &mut kim).expect("a run");
     }
     // It was in use: how did it go?
@@ -95,7 +95,7 @@ fn every_state_is_taken_up_by_the_next_process() {
 fn an_unanswered_run_is_closed_after_a_day() {
     let world = World::new();
     let stall = Stall::new(&world);
-    let mut kim = Kim::answering([AcquireReply::YES]);
+    let mut kim = Kim::answering([YES]);
     let waiting = begin(&world.engine(), &stall, TASK, &mut kim);
     assert_eq!((end(&waiting).as_str(), stall.left().len()), ("waits for plan", 2));
     world.pass(i64::try_from(DAY).expect("a day") + 1);
@@ -111,7 +111,7 @@ fn a_cancelled_run_leaves_nothing() {
     let world = World::new();
     let stall = Stall::new(&world);
     let engine = world.engine();
-    for answers in [vec![], vec![AcquireReply::YES], vec![AcquireReply::YES, AcquireReply::YES]] {
+    for answers in [vec![], vec![YES], vec![YES, YES]] {
         let mut kim = Kim::answering(answers);
         let standing = begin(&engine, &stall, TASK, &mut kim);
         let standing =
