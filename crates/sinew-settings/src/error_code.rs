@@ -12,8 +12,11 @@ use serde::{Serialize, Serializer};
 use crate::ErrorKind;
 
 /// Codes that were renamed, by what they were called before: older files still hold them.
-const RENAMED: &[(&str, ErrorCode)] =
-    &[("no-room", ErrorCode::DiskFull), ("stands-still", ErrorCode::RunStuck)];
+const RENAMED: &[(&str, ErrorCode)] = &[
+    ("needs-terminal", ErrorCode::CannotChoose),
+    ("no-room", ErrorCode::DiskFull),
+    ("stands-still", ErrorCode::RunStuck),
+];
 
 impl ErrorCode {
     /// How the program ends with this error.
@@ -139,8 +142,8 @@ error_codes! {
         TooLarge "too-large" Refused 413, "It is larger than is allowed.";
         TooManyFiles "too-many-files" Refused, "There are more files than are allowed.";
         TargetExists "target-exists" Refused, "Something else is at the target; nothing was overwritten.";
+        CannotChoose "cannot-choose" No, "Without a terminal there is no way to choose.";
         NeedsATerminal "needs-a-terminal" Refused, "A person at a terminal has to decide.";
-        NeedsTerminal "needs-terminal" No, "There is no terminal on which to choose.";
         NeedsPerson "needs-person" Refused, "Only a person may do this.";
         NotConfirmed "not-confirmed" Refused, "The change was not confirmed.";
         ModelFailed "model-failed" Environment, "A routing model failed.";
@@ -372,6 +375,7 @@ mod tests {
         for code in ErrorCode::ALL {
             assert_eq!(code.as_str().parse(), Ok(*code));
         }
+        assert_eq!("needs-terminal".parse(), Ok(ErrorCode::CannotChoose));
         assert_eq!("no-room".parse(), Ok(ErrorCode::DiskFull));
         assert_eq!("stands-still".parse(), Ok(ErrorCode::RunStuck));
         assert!("No-Room".parse::<ErrorCode>().is_err());

@@ -122,7 +122,7 @@ fn load(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
         ask(&loadable)?
     } else {
         return Err(EngineError::new(
-            ErrorCode::NeedsTerminal,
+            ErrorCode::CannotChoose,
             "there is no terminal to choose skills on",
         )
         .hint("`sinew skills load --all` copies them all")
