@@ -2,8 +2,8 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 use sinew_engine::approval::{
-    Approval, ApprovalAnswer, ApprovalDecision, ApprovalResponse, ApprovalState, ApprovalSubject,
-    CandidateVerdict, ConsentAct, ConsentScope,
+    Approval, ApprovalAnswer, ApprovalDecision, ApprovalState, ApprovalSubject, CandidateVerdict,
+    ConsentAct, ConsentAnswer, ConsentScope,
 };
 use sinew_engine::hub::ApprovalMethod;
 use sinew_engine::{Engine, EngineError};
@@ -69,11 +69,8 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
     }
     if !approval.is_pending() {
         // The engine words the error for an approval that is over.
-        let said = if args.reject {
-            ApprovalResponse::No
-        } else {
-            ApprovalResponse::Yes(ConsentScope::Listed)
-        };
+        let said =
+            if args.reject { ConsentAnswer::No } else { ConsentAnswer::Yes(ConsentScope::Listed) };
         let decided = engine
             .approvals()
             .decide(id, &ApprovalDecision::at_terminal(said, terminal_person(engine)))?;
@@ -199,8 +196,8 @@ fn ask(
 /// The decision that an answer makes, if it makes one.
 fn decision(answer: &ApprovalAnswer, engine: &Engine) -> Option<ApprovalDecision> {
     let said = match answer {
-        ApprovalAnswer::Yes { scope, .. } => ApprovalResponse::Yes(*scope),
-        ApprovalAnswer::No => ApprovalResponse::No,
+        ApprovalAnswer::Yes { scope, .. } => ConsentAnswer::Yes(*scope),
+        ApprovalAnswer::No => ConsentAnswer::No,
         ApprovalAnswer::Others | ApprovalAnswer::Cancel | ApprovalAnswer::Absent { .. } => {
             return None;
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
-use sinew_engine::approval::{ApprovalDecision, ApprovalResponse, ConsentScope};
+use sinew_engine::approval::{ApprovalDecision, ConsentAnswer, ConsentScope};
 use sinew_engine::{Engine, EngineOptions};
 use sinew_settings::{Actor, Environment};
 use sinew_testkit::{ClawHubDouble, ClawHubManner, GitHubDouble, TestMachine};
@@ -78,7 +78,7 @@ impl World {
     /// A person says yes at another terminal.
     pub(crate) fn agree(&self, approval: &str) {
         let by = Actor::Person { name: Some("kim".to_owned()) };
-        let yes = ApprovalDecision::at_terminal(ApprovalResponse::Yes(ConsentScope::Listed), by);
+        let yes = ApprovalDecision::at_terminal(ConsentAnswer::Yes(ConsentScope::Listed), by);
         self.engine().approvals().decide(approval, &yes).expect("a yes");
     }
 
@@ -318,7 +318,7 @@ fn cancelled_by_a_key(_world: &World, _args: &[&str]) {}
 /// Too little that is reviewed: GitHub is asked, its results say that they are unreviewed, and a
 /// yes to the list does not cover them.
 #[test]
-fn what_nobody_reviews_is_added_and_says_so() {
+fn unreviewed_sources_are_added_and_say_so() {
     let world = World::new();
     world.machine.write("home/.sinew/config.json5", "{hub: {github: {useToken: true}}}");
     world.clawhub.remove("steipete", "task-keeper");

@@ -79,7 +79,7 @@ pub struct ConsentReply {
     pub can_elicit: bool,
 }
 
-/// What a person can answer.
+/// What a person decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConsentAnswer {
@@ -87,8 +87,6 @@ pub enum ConsentAnswer {
     Yes(ConsentScope),
     /// No.
     No,
-    /// Show me other candidates.
-    Others,
 }
 
 /// How much an approval of an installation covers.

@@ -6,13 +6,16 @@
 //! after each step, and [`resume`] says how to continue after a crash.
 //!
 //! What must never happen here: an installation without an approval that covers its digest, a third
-//! switch, an outcome that is counted twice, an approval that no one gave.
+//! switch, an outcome that is counted twice, an approval that was not given.
 
+mod candidate_steps;
 mod consent;
+mod install_steps;
 mod outcome;
 mod resume;
 mod run;
 mod step;
+mod use_steps;
 
 pub use consent::{
     AcquireRefusal, ConsentAct, ConsentAnswer, ConsentChannel, ConsentReply, ConsentScope,

@@ -43,6 +43,8 @@ struct World {
     report: Option<AcquireReport>,
     finishes: VecDeque<UseReport>,
     answers: VecDeque<ConsentAnswer>,
+    /// Whether the first question is answered by asking for other candidates.
+    wants_others: bool,
     handled: bool,
 }
 
@@ -67,6 +69,7 @@ impl World {
             report: None,
             finishes: VecDeque::new(),
             answers: VecDeque::new(),
+            wants_others: false,
             handled: false,
         }
     }
@@ -142,6 +145,9 @@ impl World {
             }
             AcquireEffect::Ask(question) => {
                 self.asked.push(question.act);
+                if std::mem::take(&mut self.wants_others) {
+                    return Some(AcquireEvent::OthersWanted);
+                }
                 Some(AcquireEvent::Answered(reply(
                     self.answers.pop_front().unwrap_or(ConsentAnswer::Yes(ConsentScope::Listed)),
                 )))
@@ -660,16 +666,16 @@ fn a_proven_small_skill_may_stay() {
 
 #[test]
 fn others_are_searched_for_once() {
-    let mut world = World::new().answering([ConsentAnswer::Others]);
+    let mut world = World { wants_others: true, ..World::new() };
     world.registry.push(AcquireCandidate::new("five", "github"));
     world.run();
     assert_eq!(world.installs, ["four"]);
     assert_eq!(world.memory().stats.searches, 1, "searches count per run");
-    let mut world = World::new().answering([ConsentAnswer::Others]);
+    let mut world = World { wants_others: true, ..World::new() };
     let run = world.drive(world.begin(), vec![AcquireEffect::Recall], |run| {
         run.others && matches!(run.state, AcquireState::Approve { .. })
     });
-    let refused = world.step(&run, AcquireEvent::Answered(reply(ConsentAnswer::Others)));
+    let refused = world.step(&run, AcquireEvent::OthersWanted);
     assert_eq!(refused, Err(AcquireRefusal::OthersOnce));
 }
 

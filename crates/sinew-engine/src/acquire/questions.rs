@@ -13,8 +13,8 @@ use super::market::FetchedCandidate;
 use crate::EngineError;
 use crate::approval::{
     Approval, ApprovalAnswer, ApprovalContent, ApprovalDecision, ApprovalEvidence,
-    ApprovalQuestion, ApprovalResponse, ApprovalScan, ApprovalState, ApprovalSubject, ApprovalUse,
-    CandidateVerdict, NewApproval,
+    ApprovalQuestion, ApprovalScan, ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict,
+    NewApproval,
 };
 
 impl AcquireDriver<'_> {
@@ -30,8 +30,8 @@ impl AcquireDriver<'_> {
             let others = question.act == ConsentAct::Install && !run.others;
             let asked = ApprovalQuestion::Stored { approval: &approval, others };
             let said = match self.host.ask(&asked) {
-                ApprovalAnswer::Yes { scope, .. } => ApprovalResponse::Yes(scope),
-                ApprovalAnswer::No => ApprovalResponse::No,
+                ApprovalAnswer::Yes { scope, .. } => ConsentAnswer::Yes(scope),
+                ApprovalAnswer::No => ConsentAnswer::No,
                 ApprovalAnswer::Absent { .. } => {
                     return Ok(EffectFollowUp::Waits(AcquireWait::Approval {
                         approval: Box::new(approval),
@@ -41,12 +41,9 @@ impl AcquireDriver<'_> {
                     return Ok(EffectFollowUp::Event(AcquireEvent::Cancelled));
                 }
                 ApprovalAnswer::Others => {
-                    let (by, channel) = self.respondent();
+                    let (by, _) = self.respondent();
                     self.engine.approvals().withdraw(&approval.id, &by)?;
-                    let who = by.to_string();
-                    let answer = ConsentAnswer::Others;
-                    let spoken = ConsentReply { answer, who, channel, can_elicit: false };
-                    return Ok(EffectFollowUp::Event(AcquireEvent::Answered(spoken)));
+                    return Ok(EffectFollowUp::Event(AcquireEvent::OthersWanted));
                 }
             };
             let (by, channel) = self.respondent();

@@ -1,11 +1,11 @@
 //! Approvals: what waits for a person, and what a person said.
 //!
-//! One object for every surface. Whoever needs a yes opens an [`Approval`] with [`ApprovalsHandle::open`]; a
+//! One object for every surface. A caller that needs a yes opens an [`Approval`] with [`ApprovalsHandle::open`]; a
 //! person decides it where they are (a terminal, a page, a form of their agent), or an agent passes
-//! their words on as far as `approvals.relay` lets it; whoever asked brings the content it is about to
+//! their words on as far as `approvals.relay` lets it; the caller then brings the content it is about to
 //! use to [`ApprovalsHandle::consume`]. Any number of processes may do so at once.
 //!
-//! What must never happen here: a yes that nobody gave, a yes to other bytes than those that were
+//! What must never happen here: a yes that was not given, a yes to other bytes than those that were
 //! shown, a yes that serves twice, an agent that says yes for itself.
 
 mod approval_store;
@@ -20,9 +20,11 @@ pub use record::{
     Approval, ApprovalContent, ApprovalFileDigest, ApprovalState, ApprovalSubject, DecisionOrigin,
     NewApproval,
 };
-pub use sinew_cortex::acquire::{CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope};
+pub use sinew_cortex::acquire::{
+    CandidateVerdict, ConsentAct, ConsentAnswer, ConsentChannel, ConsentScope,
+};
 pub use sinew_settings::config::RelayPolicy;
-pub use transitions::{ApprovalDecision, ApprovalResponse, ApprovalUse};
+pub use transitions::{ApprovalDecision, ApprovalUse};
 
 use crate::Engine;
 

@@ -26,7 +26,7 @@ const MAX_CHANGED: usize = 20;
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApprovalDecision {
     /// Yes or no.
-    pub said: ApprovalResponse,
+    pub said: ConsentAnswer,
     /// Who said so; for a relayed answer the agent that passes it on.
     pub by: Actor,
     /// Where.
@@ -43,22 +43,13 @@ pub struct ApprovalDecision {
 
 impl ApprovalDecision {
     /// An answer of a person at a terminal.
-    pub fn at_terminal(said: ApprovalResponse, by: Actor) -> Self {
+    pub fn at_terminal(said: ConsentAnswer, by: Actor) -> Self {
         let channel = ConsentChannel::Cli;
         Self { said, by, channel, can_elicit: false, quote: None, comment: None, remember: false }
     }
 }
 
-/// Yes or no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ApprovalResponse {
-    /// Yes, to so much.
-    Yes(ConsentScope),
-    /// No.
-    No,
-}
-
-/// What somebody is about to do on the strength of an approval.
+/// What is about to be done on the strength of an approval.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ApprovalUse<'a> {
     /// The act.
@@ -172,15 +163,15 @@ fn decide(
     match (&approval.state, decision.said) {
         (ApprovalState::Pending { .. }, _) => {}
         // A no to what is remembered: the person is asked again from now on.
-        (ApprovalState::Approved { remember: true, .. }, ApprovalResponse::No) => {
+        (ApprovalState::Approved { remember: true, .. }, ConsentAnswer::No) => {
             if let ApprovalState::Approved { remember, .. } = &mut approval.state {
                 *remember = false;
             }
             return moved(approval, "forgotten");
         }
-        // The same answer again changes nothing: whoever retries need not look first.
-        (ApprovalState::Approved { .. }, ApprovalResponse::Yes(_))
-        | (ApprovalState::Rejected { .. }, ApprovalResponse::No) => {
+        // The same answer again changes nothing, so a retry need not look first.
+        (ApprovalState::Approved { .. }, ConsentAnswer::Yes(_))
+        | (ApprovalState::Rejected { .. }, ConsentAnswer::No) => {
             return same(approval);
         }
         (other, _) => {
@@ -199,12 +190,12 @@ fn decide(
         comment: decision.comment.as_deref().map(|text| short(text.trim(), MAX_COMMENT)),
     };
     let (state, happened) = match decision.said {
-        ApprovalResponse::Yes(scope) => {
+        ConsentAnswer::Yes(scope) => {
             let relayed = decision.channel == ConsentChannel::Relay;
             let remember = decision.remember && !relayed && can_be_remembered(approval.kind);
             (ApprovalState::Approved { decided_by, scope, used_for: None, remember }, "approved")
         }
-        ApprovalResponse::No => (ApprovalState::Rejected { decided_by }, "rejected"),
+        ConsentAnswer::No => (ApprovalState::Rejected { decided_by }, "rejected"),
     };
     approval.state = state;
     moved(approval, happened)
@@ -223,8 +214,8 @@ fn may_decide(
     if relayed && !(1..=MAX_QUOTE).contains(&words.chars().count()) {
         return Err(ApprovalRefusal::NoQuote);
     }
-    let ApprovalResponse::Yes(scope) = decision.said else {
-        // A no needs nobody's permission, and stops nothing that a yes would not.
+    let ConsentAnswer::Yes(scope) = decision.said else {
+        // A no needs no permission, and stops nothing that a yes would not.
         return Ok(());
     };
     let spoken = ConsentReply {

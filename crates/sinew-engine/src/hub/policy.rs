@@ -82,28 +82,22 @@ impl<'e> PolicyHub<'e> {
             return Ok(VettedInstall { prepared });
         }
         let review = &prepared.review;
-        let refused = |text: String| {
-            review
-                .refused(ErrorCode::BlockedPolicy, text)
-                .hint("ask the person who runs this machine")
-        };
+        let acknowledged = prepared.request.accepted.contains(&InstallRisk::Policy);
         match self.ask_policy(&policy, &prepared)? {
-            Err(reason) => return Err(refused(reason.detail)),
-            Ok(PolicyDecision::Allow) => {}
-            Ok(PolicyDecision::Block(notice)) => {
-                return Err(refused(format!("the installation policy says no: {}", notice.text())));
+            PolicyDecision::Allow => {}
+            PolicyDecision::Block(notice) => {
+                let text = format!("the installation policy says no: {}", notice.text());
+                return Err(policy_refusal(review, text));
             }
-            Ok(PolicyDecision::Warn(_))
-                if prepared.request.accepted.contains(&InstallRisk::Policy) => {}
-            Ok(PolicyDecision::Warn(notice)) => {
+            PolicyDecision::Warn(_) if acknowledged => {}
+            PolicyDecision::Warn(notice) => {
                 let detail = format!("the installation policy warns: {}", notice.text());
                 let skill = review.key.clone();
                 let concern = InstallConcern { risk: InstallRisk::Policy, skill, detail };
                 if !approver.ask(&ApprovalQuestion::Risk(&concern)).is_yes() {
-                    return Err(refused(concern.to_string()).hint(format!(
-                        "run it in a terminal, or with {}",
-                        InstallRisk::Policy.flag()
-                    )));
+                    let flag = InstallRisk::Policy.flag();
+                    return Err(policy_refusal(review, concern.to_string())
+                        .hint(format!("run it in a terminal, or with {flag}")));
                 }
             }
         }
@@ -115,7 +109,7 @@ impl<'e> PolicyHub<'e> {
         &self,
         policy: &PolicyCheck<'_>,
         prepared: &PreparedInstall,
-    ) -> Result<Result<PolicyDecision, sinew_settings::Reason>, HubError> {
+    ) -> Result<PolicyDecision, HubError> {
         let review = &prepared.review;
         let folder = self.engine.env.sinew_home().join("cache/policy");
         let failed = |error: std::io::Error| HubError::file("write", &folder, error);
@@ -128,7 +122,7 @@ impl<'e> PolicyHub<'e> {
                 .and_then(|()| std::fs::write(&path, &file.bytes))
                 .map_err(failed)?;
         }
-        Ok(policy.ask(&PolicyRequest {
+        let decision = policy.ask(&PolicyRequest {
             target_type: "skill",
             target_name: review.name.clone(),
             source_path: copy.path().to_owned(),
@@ -137,7 +131,8 @@ impl<'e> PolicyHub<'e> {
             origin: json!({ "type": review.source.kind.as_str() }),
             request: json!({ "kind": "skill-install", "mode": review.occasion }),
             skill: None,
-        }))
+        });
+        decision.map_err(|reason| policy_refusal(review, reason.detail))
     }
 
     /// Permits an install that the policy let pass, with the approval of exactly its files.
@@ -160,4 +155,8 @@ impl<'e> PolicyHub<'e> {
     pub(super) fn permit_import(&self) -> ImportPermit {
         self.authority.permit_import()
     }
+}
+
+fn policy_refusal(review: &InstallReview, text: String) -> HubError {
+    review.refused(ErrorCode::BlockedPolicy, text).hint("ask the person who runs this machine")
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sinew_engine::EngineError;
 use sinew_engine::approval::{
-    Approval, ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope,
+    Approval, ApprovalDecision, ConsentAnswer, ConsentChannel, ConsentScope,
 };
 use sinew_settings::Actor;
 
@@ -91,8 +91,8 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         return Ok(McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))));
     }
     let said = match input.decision.as_deref() {
-        Some("approve") => ApprovalResponse::Yes(ConsentScope::Listed),
-        Some(_) => ApprovalResponse::No,
+        Some("approve") => ConsentAnswer::Yes(ConsentScope::Listed),
+        Some(_) => ConsentAnswer::No,
         None => return Err(McpToolRefusal::Invalid("decision is required".to_owned())),
     };
     let decision = ApprovalDecision {
@@ -128,9 +128,9 @@ pub(super) fn decide(
     };
     let (said, comment, remember) = match reply {
         ClientReply::Yes { comment, remember } => {
-            (ApprovalResponse::Yes(ConsentScope::Listed), comment, remember)
+            (ConsentAnswer::Yes(ConsentScope::Listed), comment, remember)
         }
-        ClientReply::No(comment) => (ApprovalResponse::No, comment, false),
+        ClientReply::No(comment) => (ConsentAnswer::No, comment, false),
         ClientReply::Nothing | ClientReply::Said(_) => return engine.approvals().get(id),
     };
     let decision = ApprovalDecision {

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use serde::Deserialize;
-use sinew_engine::approval::{ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope};
+use sinew_engine::approval::{ApprovalDecision, ConsentAnswer, ConsentChannel, ConsentScope};
 use utoipa::{IntoParams, ToSchema};
 
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
@@ -111,10 +111,10 @@ pub(crate) async fn decide(
         let decision = ApprovalDecision {
             said: match given.decision {
                 ApprovalDecisionName::Approve if given.only_this => {
-                    ApprovalResponse::Yes(ConsentScope::OnlyThis)
+                    ConsentAnswer::Yes(ConsentScope::OnlyThis)
                 }
-                ApprovalDecisionName::Approve => ApprovalResponse::Yes(ConsentScope::Listed),
-                ApprovalDecisionName::Reject => ApprovalResponse::No,
+                ApprovalDecisionName::Approve => ConsentAnswer::Yes(ConsentScope::Listed),
+                ApprovalDecisionName::Reject => ConsentAnswer::No,
             },
             by: caller.actor(),
             channel: ConsentChannel::Dashboard,

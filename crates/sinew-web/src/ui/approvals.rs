@@ -4,7 +4,7 @@
 use axum::extract::{Path, State};
 use axum::response::Redirect;
 use sinew_engine::approval::{
-    Approval, ApprovalDecision, ApprovalResponse, ConsentChannel, ConsentScope, PlanStep,
+    Approval, ApprovalDecision, ConsentAnswer, ConsentChannel, ConsentScope, PlanStep,
 };
 use sinew_settings::Actor;
 
@@ -117,7 +117,7 @@ pub(super) async fn decide(
 ) -> FormResult {
     let yes = form.text("decision").as_deref() == Some("approve");
     let decision = ApprovalDecision {
-        said: if yes { ApprovalResponse::Yes(ConsentScope::Listed) } else { ApprovalResponse::No },
+        said: if yes { ConsentAnswer::Yes(ConsentScope::Listed) } else { ConsentAnswer::No },
         by: Actor::Person { name: None },
         channel: ConsentChannel::Dashboard,
         can_elicit: false,

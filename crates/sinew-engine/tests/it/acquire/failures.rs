@@ -42,7 +42,7 @@ fn three_failing_installs_stop_with_a_report() {
     assert_eq!(stall.left(), [] as [&str; 0]);
 }
 
-/// What cannot be fetched is an install failure of its own, told before anybody is asked.
+/// What cannot be fetched is an install failure of its own, told before a person is asked.
 #[test]
 fn what_cannot_be_fetched_is_shown_and_passed_over() {
     let world = World::new();
@@ -170,9 +170,7 @@ fn bytes_that_change_after_the_yes_are_not_installed() {
     let standing = begin(&engine, &stall, TASK, &mut kim);
     let approval = engine.approvals().list(true).expect("approvals").remove(0);
     let yes = sinew_engine::approval::ApprovalDecision::at_terminal(
-        sinew_engine::approval::ApprovalResponse::Yes(
-            sinew_engine::approval::ConsentScope::OnlyThis,
-        ),
+        sinew_engine::approval::ConsentAnswer::Yes(sinew_engine::approval::ConsentScope::OnlyThis),
         sinew_settings::Actor::Person { name: None },
     );
     engine.approvals().decide(&approval.id, &yes).expect("a yes");

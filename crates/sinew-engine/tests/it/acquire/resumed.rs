@@ -3,7 +3,7 @@
 use sinew_cortex::acquire::UseReport;
 use sinew_engine::acquire::AcquireWait;
 use sinew_engine::approval::{
-    ApprovalDecision, ApprovalResponse, ConsentAct, ConsentChannel, ConsentScope,
+    ApprovalDecision, ConsentAct, ConsentAnswer, ConsentChannel, ConsentScope,
 };
 use sinew_settings::{Actor, ErrorCode};
 
@@ -12,7 +12,7 @@ use super::{Kim, TASK, YES, begin, end};
 use crate::cortex::support::{DAY, World};
 
 fn yes(by: Actor, channel: ConsentChannel) -> ApprovalDecision {
-    let said = ApprovalResponse::Yes(ConsentScope::Listed);
+    let said = ConsentAnswer::Yes(ConsentScope::Listed);
     let quote = Some("yes please".to_owned());
     ApprovalDecision { channel, quote, ..ApprovalDecision::at_terminal(said, by) }
 }
@@ -25,8 +25,8 @@ fn an_agent_goes_on_where_a_person_answered() {
     let stall = Stall::new(&world);
     let person = Actor::Person { name: Some("kim".to_owned()) };
     let agent = Actor::Agent { name: "claude".to_owned() };
-    let mut nobody = Kim::default();
-    let standing = begin(&world.engine(), &stall, TASK, &mut nobody);
+    let mut absent = Kim::default();
+    let standing = begin(&world.engine(), &stall, TASK, &mut absent);
     let id = standing.run.id.clone();
     let AcquireWait::Approval { approval } = standing.waits else { panic!("{standing:?}") };
     let engine = world.engine();
@@ -34,24 +34,24 @@ fn an_agent_goes_on_where_a_person_answered() {
     let relayed =
         engine.approvals().decide(&approval.id, &yes(agent.clone(), ConsentChannel::Relay));
     assert_eq!(relayed.expect_err("a relayed yes").code, ErrorCode::NotApproved);
-    let standing = engine.hub().acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    let standing = engine.hub().acquisition(&stall).resume(&id, &mut absent).expect("a run");
     assert_eq!(end(&standing), "waits for install", "the same question still");
     assert_eq!(engine.approvals().list(true).expect("approvals").len(), 1);
     engine.approvals().decide(&approval.id, &yes(person, ConsentChannel::Cli)).expect("a yes");
-    let standing = engine.hub().acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    let standing = engine.hub().acquisition(&stall).resume(&id, &mut absent).expect("a run");
     let AcquireWait::Approval { approval } = standing.waits else { panic!("{standing:?}") };
     // It may pass on one to a plan.
     assert_eq!(approval.kind, ConsentAct::Plan);
     assert!(!approval.evidence.steps.is_empty());
     engine.approvals().decide(&approval.id, &yes(agent, ConsentChannel::Relay)).expect("a yes");
-    let standing = engine.hub().acquisition(&stall).resume(&id, &mut nobody).expect("a run");
+    let standing = engine.hub().acquisition(&stall).resume(&id, &mut absent).expect("a run");
     let AcquireWait::Use { slug, folder } = &standing.waits else { panic!("{standing:?}") };
     assert!(folder.ends_with(slug) && folder.join("SKILL.md").is_file());
     let standing = world
         .engine()
         .hub()
         .acquisition(&stall)
-        .report(&id, UseReport::success(), &mut nobody)
+        .report(&id, UseReport::success(), &mut absent)
         .expect("a run");
     assert_eq!(end(&standing), "done(released)");
     assert_eq!(stall.left(), [] as [&str; 0]);
@@ -90,7 +90,7 @@ fn every_state_is_taken_up_by_the_next_process() {
     assert_eq!(over.expect_err("it is over").code, ErrorCode::NotNow);
 }
 
-/// Nobody answers for a day: whoever begins the next run closes it.
+/// No answer for a day: the next run to begin closes it.
 #[test]
 fn an_unanswered_run_is_closed_after_a_day() {
     let world = World::new();

@@ -7,13 +7,13 @@ mod together;
 
 use sinew_engine::Engine;
 use sinew_engine::approval::{
-    ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
-    ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentChannel, ConsentScope,
+    ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalScan, ApprovalSubject,
+    ApprovalUse, CandidateVerdict, ConsentAct, ConsentAnswer, ConsentChannel, ConsentScope,
     NewApproval,
 };
 use sinew_settings::Actor;
 
-const YES: ApprovalResponse = ApprovalResponse::Yes(ConsentScope::Listed);
+const YES: ConsentAnswer = ConsentAnswer::Yes(ConsentScope::Listed);
 
 fn person() -> Actor {
     Actor::Person { name: Some("ada".to_owned()) }
@@ -52,11 +52,11 @@ fn opened(engine: &Engine, kind: ConsentAct) -> String {
     engine.approvals().open(question(kind), &agent()).expect("an approval").id
 }
 
-fn said(said: ApprovalResponse) -> ApprovalDecision {
+fn said(said: ConsentAnswer) -> ApprovalDecision {
     ApprovalDecision::at_terminal(said, person())
 }
 
-fn relayed(said: ApprovalResponse) -> ApprovalDecision {
+fn relayed(said: ConsentAnswer) -> ApprovalDecision {
     ApprovalDecision {
         channel: ConsentChannel::Relay,
         by: agent(),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use sinew_cortex::acquire::ANSWER_WITHIN_MS;
 use sinew_engine::approval::{
-    ApprovalDecision, ApprovalResponse, ApprovalUse, ConsentAct, ConsentChannel, ConsentScope,
+    ApprovalDecision, ApprovalUse, ConsentAct, ConsentAnswer, ConsentChannel, ConsentScope,
 };
 
 use super::{agent, files, installing, person, question};
@@ -57,7 +57,7 @@ proptest! {
             match step {
                 Move::Decide { yes, by_person, channel } => {
                     let relay = channel == ConsentChannel::Relay;
-                    let said = if yes { ApprovalResponse::Yes(ConsentScope::Listed) } else { ApprovalResponse::No };
+                    let said = if yes { ConsentAnswer::Yes(ConsentScope::Listed) } else { ConsentAnswer::No };
                     let decision = ApprovalDecision {
                         by: if by_person && !relay { person() } else { agent() },
                         channel,

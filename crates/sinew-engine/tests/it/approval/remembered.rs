@@ -1,7 +1,7 @@
 //! A yes that is remembered.
 
 use sinew_engine::approval::{
-    ApprovalDecision, ApprovalResponse, ApprovalScan, ApprovalUse, CandidateVerdict, ConsentAct,
+    ApprovalDecision, ApprovalScan, ApprovalUse, CandidateVerdict, ConsentAct, ConsentAnswer,
     ConsentChannel, NewApproval,
 };
 
@@ -9,7 +9,7 @@ use super::rules::KINDS;
 use super::{YES, agent, clean, installing, opened, question, relayed, said, subject};
 
 on_both! {
-    /// A yes for good answers the same question about the same bytes, until somebody takes it back.
+    /// A yes for good answers the same question about the same bytes, until it is taken back.
     fn a_remembered_yes_answers_the_same_question_and_no_other(world) {
         let engine = world.engine();
         let remembering = ApprovalDecision { remember: true, ..said(YES) };
@@ -36,12 +36,12 @@ on_both! {
         let also = ApprovalUse { subject: "other", ..installing("one") };
         assert!(engine.approvals().consume(&id, &also).is_err());
         // Taken back: the question waits again.
-        let forgotten = engine.approvals().decide(&first, &said(ApprovalResponse::No)).expect("a no");
+        let forgotten = engine.approvals().decide(&first, &said(ConsentAnswer::No)).expect("a no");
         assert!(!forgotten.is_remembered());
         assert_eq!(state(question(ConsentAct::Install)).0, "pending");
     }
 
-    /// Nobody but a person, and nothing that is about one moment alone, is remembered.
+    /// Only a person's answer is remembered, and none that is about one moment alone.
     fn what_is_never_remembered(world) {
         world.write("home/.sinew/config.json5", "{approvals: {relay: 'allow'}}");
         let engine = world.engine();
@@ -55,7 +55,7 @@ on_both! {
                 let decided = engine.approvals().decide(&id, &decision).expect("a yes");
                 let expected = by_person && matches!(kind, ConsentAct::Install | ConsentAct::Plan);
                 assert_eq!(decided.is_remembered(), expected, "{kind:?} {by_person}");
-                engine.approvals().decide(&id, &said(ApprovalResponse::No)).ok();
+                engine.approvals().decide(&id, &said(ConsentAnswer::No)).ok();
             }
         }
     }

@@ -1,8 +1,8 @@
 use sinew_cortex::acquire::ANSWER_WITHIN_MS;
 use sinew_engine::Engine;
 use sinew_engine::approval::{
-    Approval, ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalResponse, ApprovalScan,
-    ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentChannel,
+    Approval, ApprovalContent, ApprovalDecision, ApprovalEvidence, ApprovalScan, ApprovalState,
+    ApprovalSubject, ApprovalUse, CandidateVerdict, ConsentAct, ConsentAnswer, ConsentChannel,
     ConsentScope, NewApproval,
 };
 use sinew_settings::{Actor, ErrorCode};
@@ -76,7 +76,7 @@ on_both! {
     }
 
     /// An agent that answers itself, and ids that were made up.
-    fn nobody_answers_for_a_person(world) {
+    fn only_a_person_answers_for_a_person(world) {
         let engine = world.engine();
         let id = opened(&engine, ConsentAct::Plan);
         for channel in [ConsentChannel::Cli, ConsentChannel::Dashboard, ConsentChannel::Elicitation] {
@@ -96,7 +96,7 @@ on_both! {
         assert_eq!(code(engine.approvals().get(&id)), "pending");
     }
 
-    fn a_blocked_skill_cannot_be_approved_for_installation_by_anybody(world) {
+    fn a_blocked_skill_can_never_be_approved_for_installation(world) {
         let engine = world.engine();
         let blocked = ApprovalScan { verdict: CandidateVerdict::Block, critical: 2, warn: 0, info: 0 };
         assert_eq!(
@@ -145,7 +145,7 @@ on_both! {
             asked.also = vec![subject("tasks", "two")];
             asked.run = Some("run-1".to_owned());
             let id = engine.approvals().open(asked, &agent()).expect("an approval").id;
-            engine.approvals().decide(&id, &said(ApprovalResponse::Yes(scope))).expect("a yes");
+            engine.approvals().decide(&id, &said(ConsentAnswer::Yes(scope))).expect("a yes");
             let second = ApprovalUse { subject: "tasks", content: files("two"), ..installing("one") };
             assert_eq!(code(engine.approvals().consume(&id, &second)), expected);
             let elsewhere = ApprovalUse { by: "run-2", ..installing("one") };
@@ -173,10 +173,10 @@ on_both! {
     fn the_first_answer_holds_and_the_same_again_changes_nothing(world) {
         let engine = world.engine();
         let id = opened(&engine, ConsentAct::Plan);
-        let first = engine.approvals().decide(&id, &relayed(ApprovalResponse::No)).expect("a no");
+        let first = engine.approvals().decide(&id, &relayed(ConsentAnswer::No)).expect("a no");
         let ApprovalState::Rejected { decided_by } = &first.state else { panic!("{first:?}") };
         assert_eq!((decided_by.channel, &decided_by.actor), (ConsentChannel::Relay, &agent()));
-        assert_eq!(engine.approvals().decide(&id, &said(ApprovalResponse::No)).expect("again"), first);
+        assert_eq!(engine.approvals().decide(&id, &said(ConsentAnswer::No)).expect("again"), first);
         assert_eq!(code(engine.approvals().decide(&id, &said(YES))), "already-decided");
         assert_eq!(code(engine.approvals().withdraw(&id, &agent())), "already-decided");
         let other = opened(&engine, ConsentAct::Retain);

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use sinew_engine::approval::{ApprovalResponse, ConsentAct, ConsentScope};
+use sinew_engine::approval::{ConsentAct, ConsentAnswer, ConsentScope};
 use sinew_settings::ErrorCode;
 use sinew_store::{RecordSeq, StreamTail};
 
@@ -19,9 +19,9 @@ fn decider() {
     let Some(engine) = parents_engine() else { return };
     let number: usize = std::env::var("SINEW_CHILD_NAME").expect("a number").parse().expect("one");
     let answer = if number.is_multiple_of(2) {
-        ApprovalResponse::Yes(ConsentScope::Listed)
+        ConsentAnswer::Yes(ConsentScope::Listed)
     } else {
-        ApprovalResponse::No
+        ConsentAnswer::No
     };
     let mut waiting = engine.approvals().list(false).expect("a list");
     waiting.rotate_left(number % QUESTIONS);
