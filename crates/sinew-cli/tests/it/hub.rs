@@ -67,7 +67,7 @@ fn a_skill_is_found_shown_installed_listed_updated_and_removed() {
     world.clawhub.describe("ada", "tides", "Tells the tides of a harbour");
     assert_snapshot!("found", world.run(&["search", "harbour", "tides"]));
     assert_snapshot!("shown", world.run(&["info", "@ada/tides", "--files", "--versions"]));
-    assert_snapshot!("nobody_to_ask", world.run(&["install", "tides"]));
+    assert_snapshot!("no_person_to_ask", world.run(&["install", "tides"]));
     assert!(!world.machine.path("work/skills").exists());
     assert_snapshot!("installed", world.run(&["install", "tides", "--yes"]));
     assert_snapshot!("catalog", world.run(&["list"]));
@@ -87,7 +87,7 @@ fn a_skill_is_found_shown_installed_listed_updated_and_removed() {
 }
 
 #[test]
-fn a_bad_reference_is_usage_and_nobody_is_asked() {
+fn a_bad_reference_is_usage_and_no_person_is_asked() {
     let world = World::new();
     for bad in ["a%2fb", "owner\\repo", "owner/../repo", "@a/b/c", "@../b", "a/b/..%5cc"] {
         let output = world.command(&["install", bad, "--yes"]).output().unwrap();
@@ -138,7 +138,7 @@ fn refusals_have_their_word_and_their_exit_code() {
 
 #[cfg(unix)]
 #[test]
-fn a_question_that_nobody_answers_waits_and_its_answer_is_for_these_files() {
+fn an_unanswered_question_waits_and_its_answer_is_for_these_files() {
     let world = World::new();
     world.clawhub.publish_simple("ada", "tides", "1.0.0");
     let (records, exit) = world.json(&["install", "tides"]);

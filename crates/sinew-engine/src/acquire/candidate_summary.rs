@@ -22,7 +22,7 @@ pub struct CandidateSummary {
     pub description: Option<String>,
     /// Where it comes from.
     pub source: String,
-    /// Whether somebody reviews what that source offers.
+    /// Whether that source reviews what it offers.
     pub reviewed: bool,
     /// How many people marked it.
     pub stars: Option<u64>,

@@ -1,4 +1,4 @@
-//! Candidates on their way: fetched where nobody sees them, shown, put in place, taken away.
+//! Candidates on their way: fetched where no catalog sees them, shown, put in place, taken away.
 
 use std::path::PathBuf;
 

@@ -18,7 +18,7 @@ use crate::approval::{Approval, ConsentAct, PlanStep};
 use crate::routing::read_skill;
 use crate::{Cortex, Engine, EngineError, HubHandle};
 
-/// What somebody wants to be done, and what they know about it.
+/// What is to be done, and what the caller knows about it.
 #[derive(Debug, Clone, Default)]
 pub struct AcquireRequest {
     /// The task, in their words.
@@ -55,14 +55,14 @@ pub enum AcquireWait {
     },
     /// The end of the time in which a reflex can be cancelled.
     Notice,
-    /// Whoever uses the skill, and reports.
+    /// A use of the skill, and a report of it.
     Use {
         /// The skill.
         slug: String,
         /// Its folder.
         folder: PathBuf,
     },
-    /// Somebody who knows how a use went that was cut short.
+    /// The outcome of a use that was cut short.
     Outcome {
         /// The skill.
         slug: String,
@@ -119,7 +119,7 @@ impl AcquireFlow<'_> {
         self.drive(cortex, host).go(step)
     }
 
-    /// Goes on after a notice that somebody saw and did not cancel in time.
+    /// Goes on after a notice that was shown and not cancelled in time.
     pub fn resume_after_notice(
         &self,
         run: &str,
@@ -167,7 +167,7 @@ impl AcquireFlow<'_> {
         self.engine.cortex()?.open_runs()
     }
 
-    /// Questions that nobody answered end their runs; the next one to begin cleans up.
+    /// Closes runs whose question expired without an answer; the next run to begin does so.
     fn close_expired(&self, cortex: &Cortex<'_>) -> Result<(), EngineError> {
         let now = cortex.now();
         for run in cortex.open_runs()? {
@@ -178,7 +178,7 @@ impl AcquireFlow<'_> {
                 _ => continue,
             };
             if now.ms() - asked.ms() > ANSWER_WITHIN_MS {
-                // One that cannot be closed now stays open, and stands in nobody's way.
+                // One that cannot be closed now stays open, and does no harm.
                 let _ =
                     self.drive(*cortex, &mut UnattendedHost).event(&run.id, &AcquireEvent::TimeUp);
             }
@@ -205,7 +205,7 @@ pub(super) enum EffectFollowUp {
     Nothing,
     /// The run goes on.
     Event(AcquireEvent),
-    /// Somebody else must do something.
+    /// Something has to happen outside.
     Waits(AcquireWait),
 }
 
@@ -265,7 +265,7 @@ impl AcquireDriver<'_> {
                 }
                 (None, state) => {
                     let state = state.name();
-                    let message = format!("the run {} stands still in {state}", run.id);
+                    let message = format!("the run {} is stuck in {state}", run.id);
                     return Err(EngineError::new(ErrorCode::RunStuck, message));
                 }
             }

@@ -9,18 +9,18 @@ use crate::approval::{ApprovalContent, ApprovalScan};
 
 /// Registries and the folder that skills are installed into.
 ///
-/// Whoever implements it verifies, scans and stages; the flow decides. Every call may be repeated after
+/// An implementation verifies, scans and stages; the flow decides. Every call may be repeated after
 /// a crash.
 pub trait SkillMarket {
     /// Searches with some English words, summaries alone. `relevant` says whether a row fits the task;
-    /// where too little of what is reviewed does, sources that nobody reviews are asked as well.
+    /// where too little of what is reviewed does, unreviewed sources are asked as well.
     fn search(
         &self,
         keywords: &[String],
         relevant: &dyn Fn(&MarketListing) -> bool,
     ) -> Result<MarketSearchResult, EngineError>;
 
-    /// The row of one skill that somebody chose by its reference, in the version they want.
+    /// The row of one skill that was chosen by its reference, in the version that is wanted.
     fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError>;
 
     /// Resolves, downloads, verifies and scans a skill, where no catalog sees it.
@@ -52,7 +52,7 @@ pub struct MarketSearchResult {
     pub listings: Vec<MarketListing>,
     /// How many of the reviewed ones fit.
     pub relevant: usize,
-    /// Whether sources were asked that nobody reviews, because too little fits.
+    /// Whether unreviewed sources were asked, because too little fits.
     pub supplemented: bool,
     /// What could not be asked, or said something strange.
     pub problems: Vec<String>,
@@ -78,7 +78,7 @@ pub struct MarketListing {
     pub reference: String,
     /// Where it comes from: `clawhub`, `github`, or a registry's name.
     pub source: String,
-    /// Whether somebody reviews what that source offers.
+    /// Whether that source reviews what it offers.
     pub reviewed: bool,
     /// What people call it.
     pub name: Option<String>,

@@ -16,7 +16,7 @@ use crate::{EngineError, RouteRequest};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
 const REFERENCES: &str = "acquired";
-/// Sources that nobody reviews.
+/// Unreviewed sources.
 const UNREVIEWED: &[&str] = &["git", "github", "skills-sh", "well-known"];
 
 impl AcquireDriver<'_> {
@@ -24,7 +24,7 @@ impl AcquireDriver<'_> {
     pub(super) fn recall(&mut self, run: &AcquireRun) -> AcquireEvent {
         let task = run.task.as_deref().unwrap_or_default();
         let answer = self.engine.route(&RouteRequest::new(task));
-        // Whoever chose a skill wants that one, whatever is installed or remembered.
+        // A chosen skill is the one that is wanted, whatever is installed or remembered.
         let open = !run.anyway && run.chosen.is_none();
         if let (Some(skill), true) = (answer.matched(), open) {
             self.host.on_progress(&AcquireProgress::Handled { skill: &skill.name });

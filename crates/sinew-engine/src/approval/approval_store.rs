@@ -18,13 +18,13 @@ use crate::{ApprovalsHandle, EngineError};
 const APPROVALS: &str = "approvals";
 /// Approvals read at a time.
 const PAGE: usize = 500;
-/// More questions than this are not answered by a person; whoever asks must wait or withdraw.
+/// A person does not answer more questions than this; the next one must wait or withdraw another.
 const MAX_PENDING: usize = 200;
-/// A bundle with more files is no skill that anybody can look at.
+/// A person cannot look through a skill with more files.
 const MAX_FILES: usize = 10_000;
 /// How long one that is over can still be looked at here; the audit trail keeps it for good.
 const KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1000;
-/// Tries to change an approval that others change as well. Each of them lost to somebody who got on.
+/// Tries to change an approval that others change as well. Each failed try means that another process made progress.
 const MAX_TRIES: usize = 50;
 /// Digits of ids: no letters that are taken for others.
 const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -105,7 +105,7 @@ impl ApprovalsHandle<'_> {
         self.turn(id, ApprovalEvent::Decided(decision), &decision.by)
     }
 
-    /// Takes a question back that nobody answered.
+    /// Withdraws an unanswered question.
     pub fn withdraw(&self, id: &str, by: &Actor) -> Result<Approval, EngineError> {
         self.turn(id, ApprovalEvent::Withdrawn(by), by)
     }
@@ -136,7 +136,7 @@ impl ApprovalsHandle<'_> {
                 let ops =
                     save(&turn.approval, happened, by, now, ExpectedVersion::Version(version))?;
                 match store.transact(&ops) {
-                    // Somebody else was faster: look again at what they left.
+                    // Another process was faster: look again at what it left.
                     Err(StoreError::Conflict { .. }) => continue,
                     saved => saved?,
                 };
@@ -148,7 +148,7 @@ impl ApprovalsHandle<'_> {
         }
         Err(EngineError::new(
             ErrorCode::ChangedMeanwhile,
-            format!("the approval {id} does not hold still"),
+            format!("the approval {id} keeps changing"),
         )
         .hint("try again"))
     }
@@ -248,7 +248,7 @@ fn told(approval: &Approval, refusal: &ApprovalRefusal) -> EngineError {
     EngineError::new(code, format!("the approval {}: {refusal}", approval.id)).hint(hint)
 }
 
-/// Sixty bits of chance, for people to type.
+/// Sixty random bits, short enough to type.
 fn new_id() -> Result<String, EngineError> {
     let mut chance = entropy()?;
     let digits = (0..ID_CHARS).map(|_| {
@@ -259,7 +259,7 @@ fn new_id() -> Result<String, EngineError> {
     Ok(digits.collect())
 }
 
-/// Somebody's id, short enough for a message.
+/// An id that was given, short enough for a message.
 fn short_id(id: &str) -> String {
     id.chars().take(40).collect()
 }

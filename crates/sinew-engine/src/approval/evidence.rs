@@ -1,6 +1,6 @@
 //! What a person sees before they answer.
 //!
-//! Most of it is somebody else's text. It is cut to size here, and made safe where it is shown.
+//! Most of it is text from outside. It is cut to size here, and made safe where it is shown.
 
 use serde::{Deserialize, Serialize};
 use sinew_cortex::acquire::CandidateVerdict;
@@ -29,7 +29,7 @@ pub struct ApprovalEvidence {
     /// Where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Whether somebody reviews what that source offers.
+    /// Whether that source reviews what it offers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewed: Option<bool>,
     /// What the scanner says.
@@ -60,7 +60,7 @@ pub struct ApprovalEvidence {
 pub struct ApprovalScan {
     /// Allow, warn or block.
     pub verdict: CandidateVerdict,
-    /// Critical findings, also those that somebody accepted.
+    /// Critical findings, accepted ones included.
     pub critical: usize,
     /// Warnings.
     pub warn: usize,

@@ -41,7 +41,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// The approval as it is at a time: nobody has to come by for it to expire.
+    /// The approval as it is at a time: it expires without a write.
     #[must_use]
     pub fn as_of(mut self, now: UtcInstant) -> Self {
         if matches!(self.state, ApprovalState::Pending { .. }) && self.is_over(now) {
@@ -55,7 +55,7 @@ impl Approval {
         matches!(self.state, ApprovalState::Pending { .. })
     }
 
-    /// Whether somebody said yes.
+    /// Whether a person said yes.
     pub fn is_approved(&self) -> bool {
         matches!(self.state, ApprovalState::Approved { .. })
     }
@@ -66,7 +66,7 @@ impl Approval {
     }
 
     /// The scanner's verdict as rules about answers see it. What an agent passes on counts for nothing
-    /// with a critical finding, also where somebody accepted it.
+    /// with a critical finding, even an accepted one.
     pub(super) fn verdict(&self, channel: ConsentChannel) -> CandidateVerdict {
         match self.evidence.scan {
             None => CandidateVerdict::Allow,
@@ -87,7 +87,7 @@ impl Approval {
 }
 
 /// Whether a yes can be remembered. The others are each about one moment: a command, a change, a
-/// finding that somebody acknowledges.
+/// finding that is acknowledged.
 pub(super) fn can_be_remembered(kind: ConsentAct) -> bool {
     matches!(kind, ConsentAct::Install | ConsentAct::Plan)
 }
@@ -205,9 +205,9 @@ pub enum ApprovalState {
         /// Who.
         decided_by: DecisionOrigin,
     },
-    /// Nobody answered in time.
+    /// There was no answer in time.
     Expired,
-    /// Whoever asked does not need it any more.
+    /// The answer is not needed any more.
     Withdrawn {
         /// Who.
         withdrawn_by: Actor,
@@ -245,7 +245,7 @@ pub struct DecisionOrigin {
     pub comment: Option<String>,
 }
 
-/// A question that somebody wants to put to a person.
+/// A question that is to be put to a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewApproval {
     /// What a yes would allow.

@@ -14,7 +14,7 @@ pub struct CandidateHistory {
     pub success: u64,
     /// How often it did not.
     pub fail: u64,
-    /// Nobody wants it again.
+    /// It is not to be offered again.
     pub blacklisted: bool,
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct LockTrust {
     /// Which lock covers a folder, and under which key.
     covered: BTreeMap<PathBuf, (usize, String)>,
     locks: Vec<LockFile>,
-    /// Folders of skills whose lock cannot be read: nobody knows what was approved there.
+    /// Folders of skills whose lock cannot be read, so that what was approved there is unknown.
     damaged: Vec<PathBuf>,
 }
 
@@ -70,7 +70,7 @@ impl Engine {
 impl InstallVoucher for LockTrust {
     fn load_objection(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason> {
         if self.damaged.iter().any(|skills| folder.starts_with(skills)) {
-            let why = "the lock beside it is damaged, so nobody knows what was approved";
+            let why = "the lock beside it is damaged, so what was approved is unknown";
             return Some(
                 Reason::new(ReasonCode::Quarantined, why).remedy("`sinew installed` says more"),
             );

@@ -45,7 +45,7 @@ fn the_first_time_searches_and_asks_and_leaves_nothing() {
         (&candidates[0]["stars"], &candidates[0]["scan"]["verdict"]),
         (&12.into(), &"allow".into())
     );
-    // Two relevant ones: nobody else is asked.
+    // Two relevant ones: no other source is asked.
     assert_eq!((stall.asked("search"), stall.asked("supplement")), (1, 0));
     assert_eq!(stall.left(), [] as [&str; 0]);
     let cortex = engine.cortex().expect("a cortex");
@@ -80,7 +80,7 @@ fn the_next_time_is_recalled_without_a_search() {
     // What it is called there is remembered: a recall needs no search to fetch it.
     let fetched = stall.calls.borrow().iter().rfind(|call| call.starts_with("fetch")).cloned();
     let slug = shown["slug"].as_str().expect("a slug").to_owned();
-    assert_eq!(fetched.as_deref(), Some(format!("fetch {slug} @somebody/{slug}").as_str()));
+    assert_eq!(fetched.as_deref(), Some(format!("fetch {slug} @ada/{slug}").as_str()));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn an_installed_skill_that_fits_ends_it_at_once() {
     assert_eq!(memory.stats.searches, 0);
 }
 
-/// Too little that fits: what nobody reviews is added, and says so, and needs its own yes.
+/// Too little that fits: unreviewed sources are added, and say so, and needs its own yes.
 #[test]
 fn a_short_answer_is_filled_up_with_unreviewed_ones() {
     let world = World::new();

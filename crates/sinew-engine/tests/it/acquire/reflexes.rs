@@ -61,7 +61,7 @@ fn a_cancelled_reflex_changes_nothing() {
     assert_eq!(after.stats.reflexes_fired, before.stats.reflexes_fired);
 }
 
-/// Another version: standard mode, and the reflex is gone before anybody is asked.
+/// Another version: standard mode, and the reflex is gone before a person is asked.
 #[test]
 fn another_version_is_asked_about_like_a_new_skill() {
     let world = World::new();
@@ -83,7 +83,7 @@ fn another_version_is_asked_about_like_a_new_skill() {
     assert_eq!((candidate.reflex, candidate.streak), (false, 0));
 }
 
-/// The same version with other bytes: nobody agreed to those, so a yes is needed.
+/// The same version with other bytes: those were not approved, so a yes is needed.
 #[test]
 fn other_bytes_of_the_same_version_need_a_yes() {
     let world = World::new();

@@ -102,7 +102,7 @@ impl Stall {
         let rows = goods.iter().filter(|(_, goods)| goods.reviewed == reviewed);
         rows.map(|(slug, goods)| MarketListing {
             slug: slug.clone(),
-            reference: format!("@somebody/{slug}"),
+            reference: format!("@ada/{slug}"),
             source: if reviewed { "clawhub" } else { "github" }.to_owned(),
             reviewed,
             name: None,
@@ -169,7 +169,7 @@ impl SkillMarket for Stall {
             scan: ApprovalScan::of(&report),
             capabilities: report.capabilities,
             skill_md: text,
-            reference: format!("@somebody/{}", wanted.slug),
+            reference: format!("@ada/{}", wanted.slug),
         })
     }
 
