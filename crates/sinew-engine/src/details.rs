@@ -5,32 +5,43 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_exec::EnvState;
+use sinew_settings::Actor;
 
-use crate::{PromptOptions, SkillsHandle};
+use crate::{DecisionExplanation, PromptOptions, RequirementCheck, SkillsHandle};
 
 /// One skill with what belongs to it.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SkillDetails<'a> {
+pub struct SkillDetails {
     /// The skill.
     #[serde(flatten)]
-    pub entry: &'a CatalogEntry,
+    pub entry: CatalogEntry,
     /// Copies that lost to it, highest rank first.
-    pub shadowed: Vec<&'a CatalogEntry>,
-    /// Where each variable that it declares comes from.
+    pub shadowed: Vec<CatalogEntry>,
+    /// Where each variable that it declares comes from; never its value.
     pub env: Vec<EnvState>,
+    /// What it asks for, piece by piece, and what was found.
+    pub checks: Vec<RequirementCheck>,
     /// What it costs in the prompt, in UTF-16 code units; absent when the model does not see it.
     pub prompt_chars: Option<usize>,
+    /// Why it is in or out.
+    pub explain: DecisionExplanation,
 }
 
 impl SkillsHandle<'_> {
-    /// Everything known about one skill.
-    pub fn details<'a>(&self, catalog: &'a Catalog, entry: &'a CatalogEntry) -> SkillDetails<'a> {
+    /// Everything known about one skill, as this actor may see it.
+    pub fn details(&self, catalog: &Catalog, entry: &CatalogEntry, actor: &Actor) -> SkillDetails {
+        let entry = self.entry_visible_to(entry, actor);
+        let shadowed = catalog.shadowed_by(&entry).into_iter();
         SkillDetails {
-            entry,
-            shadowed: catalog.shadowed_by(entry),
-            env: self.engine.exec().env_states(entry),
+            shadowed: shadowed
+                .map(|copy| self.entry_visible_to(copy, actor).into_owned())
+                .collect(),
+            env: self.engine.exec().env_states(&entry),
+            checks: self.requirement_checks(&entry),
             prompt_chars: self.prompt_costs(catalog).get(entry.name.as_str()).copied(),
+            explain: self.explain(catalog, &entry, &PromptOptions::default()),
+            entry: entry.into_owned(),
         }
     }
 

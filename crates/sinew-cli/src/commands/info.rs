@@ -5,6 +5,7 @@ use sinew_engine::hub::{
 };
 use sinew_engine::{Engine, EngineError, SkillDetails};
 use sinew_exec::{EnvState, EnvValueSource};
+use sinew_settings::Actor;
 
 use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> Comman
         }
         _ => return remote(args, engine, out),
     };
-    let info = engine.skills().details(catalog, entry);
+    let info = engine.skills().details(catalog, entry, &Actor::Person { name: None });
     out.data(&info, |text| write_info(text, &info))?;
     Ok(Exit::Done)
 }
@@ -121,8 +122,8 @@ fn write_about(text: &mut String, about: &RemoteSkillDetails, args: &InfoArgs) -
     Ok(())
 }
 
-fn write_info(text: &mut String, info: &SkillDetails<'_>) -> std::fmt::Result {
-    let entry = info.entry;
+fn write_info(text: &mut String, info: &SkillDetails) -> std::fmt::Result {
+    let entry = &info.entry;
     let emoji =
         entry.emoji.as_deref().map(|emoji| format!("{} ", render::safe(emoji))).unwrap_or_default();
     render::heading(

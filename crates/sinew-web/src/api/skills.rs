@@ -3,12 +3,9 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use sinew_catalog::{CatalogEntry, EntryState};
-use sinew_engine::{
-    DecisionExplanation, PromptOptions, SkillDetails, SkillFile, SkillSettingsPatch,
-    ValidationTarget,
-};
+use sinew_engine::{SkillFile, SkillSettingsPatch, ValidationTarget};
 use sinew_settings::path_text;
 use sinew_skill::validate::RuleSet;
 use utoipa::{IntoParams, ToSchema};
@@ -113,13 +110,6 @@ pub(crate) async fn list(
     .await
 }
 
-#[derive(Serialize)]
-struct SkillDetailsWire<'a> {
-    #[serde(flatten)]
-    details: SkillDetails<'a>,
-    explain: DecisionExplanation,
-}
-
 /// One skill, with why it is in or out
 #[utoipa::path(
     get, path = "/skills/{name}", tag = "skills", operation_id = "details",
@@ -134,11 +124,7 @@ pub(crate) async fn show(
     app.ask(move |look| {
         let catalog = &look.snapshot.catalog;
         let entry = look.engine.find(catalog, &name)?;
-        let entry = look.engine.skills().entry_visible_to(entry, &caller.actor());
-        JsonReply::of(&SkillDetailsWire {
-            details: look.engine.skills().details(catalog, &entry),
-            explain: look.engine.skills().explain(catalog, &entry, &PromptOptions::default()),
-        })
+        JsonReply::of(&look.engine.skills().details(catalog, entry, &caller.actor()))
     })
     .await
 }

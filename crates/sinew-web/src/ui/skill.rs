@@ -5,11 +5,9 @@ use axum::extract::{Path, Query, State};
 use serde::Deserialize;
 use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE};
 use sinew_cortex::UtcInstant;
-use sinew_engine::{
-    Engine, ExplanationMark, PromptOptions, ValidationTarget, WhyAnswer, variable_origin,
-};
+use sinew_engine::{Engine, ExplanationMark, ValidationTarget, WhyAnswer, variable_origin};
 use sinew_guard::scan::FindingSeverity;
-use sinew_settings::ReasonSeverity;
+use sinew_settings::{Actor, ReasonSeverity};
 use sinew_skill::validate::RuleSet;
 
 use super::frame::{HtmlPage, PageFrame, PageResult, PageVisitor};
@@ -150,8 +148,8 @@ pub(super) async fn show(
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let now = UtcInstant::from_clock(engine.environment().clock.now_ms());
         let entry = engine.find(catalog, &name)?;
-        let details = engine.skills().details(catalog, entry);
-        let why = engine.skills().explain(catalog, entry, &PromptOptions::default());
+        let details = engine.skills().details(catalog, entry, &Actor::Person { name: None });
+        let why = &details.explain;
         let steps = why.steps.iter().map(|step| {
             let (class, mark) = match step.mark {
                 ExplanationMark::Pass => ("pass", "✓"),
@@ -215,13 +213,12 @@ pub(super) async fn show(
         let (versions, change) =
             history::versions(engine, &entry.name, wanted.version.as_deref(), now);
         let uses = history::uses(engine, &entry.name, now)?;
-        let gates =
-            engine.skills().requirement_checks(entry).into_iter().map(|seen| RequirementRow {
-                kind: seen.kind,
-                asked: line(&seen.asked),
-                found: line(&seen.found),
-                met: seen.met,
-            });
+        let gates = details.checks.iter().map(|seen| RequirementRow {
+            kind: seen.kind,
+            asked: line(&seen.asked),
+            found: line(&seen.found),
+            met: seen.met,
+        });
         let learned = engine.cortex().and_then(|cortex| cortex.why(&entry.name));
         let regions = match learned {
             Ok(WhyAnswer::Skill { regions, .. }) => regions
