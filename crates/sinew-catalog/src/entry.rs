@@ -13,6 +13,7 @@ use crate::scan::ScanSummary;
 /// The overall state that users see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum EntryState {
     /// Usable now.
     Ready,
@@ -48,6 +49,7 @@ impl EntryState {
 /// What a skill requires, or which of those requirements are missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillRequirements {
     /// Programs, all of them required.
     pub bins: Vec<String>,

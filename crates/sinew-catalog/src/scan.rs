@@ -27,6 +27,7 @@ const OUT_OF_REACH: &[&str] = &["link-entry", "hardlink-entry", "special-file"];
 
 /// The guard's verdict on a loaded skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScanSummary {
     /// Allow, warn or block.
     pub verdict: Verdict,

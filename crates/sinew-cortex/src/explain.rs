@@ -69,6 +69,7 @@ pub struct RunnerUpRegion {
 
 /// One candidate with everything that is known about it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CandidateView {
     /// The skill.
     pub slug: String,
@@ -87,16 +88,21 @@ pub struct CandidateView {
     /// Successes in a row.
     pub streak: u32,
     /// Its last failure.
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
     pub last_fail: Option<LastFailure>,
     /// Why it is not offered.
     pub filtered: Option<FilterReason>,
     /// Its numbers under the Bayesian policy.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub bayes: BayesView,
     /// Its reflex.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub reflex: ReflexStatus,
     /// Warnings about it.
+    #[cfg_attr(feature = "schema", schema(value_type = Vec<Object>))]
     pub lessons: Vec<LessonView>,
     /// Its rank under each policy, counted from 1; `None` if it is not offered.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub rank: PolicyRanks,
     /// Failures caused by an outage.
     pub env_fails: u32,
@@ -106,6 +112,7 @@ pub struct CandidateView {
 
 /// How often a skill was used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RunCounts {
     /// Successes.
     pub success: u64,
@@ -115,6 +122,7 @@ pub struct RunCounts {
 
 /// Why a candidate is not offered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum FilterReason {
     /// It is on the blacklist.
     #[serde(rename = "blacklisted")]

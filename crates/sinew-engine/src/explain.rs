@@ -8,6 +8,7 @@ use crate::{DigestCache, PromptOptions, SkillsHandle, WhyAnswer};
 
 /// How a decision came about. Every surface renders the same one.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DecisionExplanation {
     /// What it is about.
     pub subject: String,
@@ -21,6 +22,7 @@ pub struct DecisionExplanation {
 
 /// One step of a decision.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ExplanationStep {
     /// The stage: found, read, merge, gate, seen, prompt, command, scan, served, learned, route.
     pub stage: &'static str,
@@ -36,6 +38,7 @@ pub struct ExplanationStep {
 /// How a step went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ExplanationMark {
     /// It went through.
     Pass,

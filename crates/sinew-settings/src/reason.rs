@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
     BorshSerialize,
 )]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ReasonStage {
     /// Walking the roots.
     Discover,
@@ -65,6 +66,7 @@ pub enum ReasonStage {
     BorshSerialize,
 )]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ReasonSeverity {
     /// Worth knowing.
     Info,
@@ -258,8 +260,10 @@ impl Serialize for ReasonCode {
 /// One record: what happened to a skill, a file or a description, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Reason {
     /// The stable name.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub code: ReasonCode,
     /// Where it arose.
     pub stage: ReasonStage,

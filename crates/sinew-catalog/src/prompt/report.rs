@@ -12,8 +12,10 @@ use super::text::{SHORTEST, units};
 /// How a block was fitted into its budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PromptReport {
     /// The planner used.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub planner: PromptPlanner,
     /// The limit in UTF-16 code units.
     pub budget: usize,
@@ -43,10 +45,12 @@ pub struct PromptReport {
 /// A skill that the text leaves out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OmittedSkill {
     /// Its name.
     pub name: String,
     /// `prompt-count` or `prompt-budget`.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub reason: ReasonCode,
     /// Its rank among all skills, counted from 1.
     pub rank: usize,
@@ -55,6 +59,7 @@ pub struct OmittedSkill {
 /// A skill whose description was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ShortenedSkill {
     /// Its name.
     pub name: String,

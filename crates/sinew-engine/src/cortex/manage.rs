@@ -32,12 +32,14 @@ pub struct CortexOverview {
 
 /// One region.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RegionRow {
     /// The region.
     pub region: String,
     /// Its signals.
     pub signals: Vec<String>,
     /// When any of its skills was last used.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub last_used: UtcDay,
     /// Its candidates in the policy's order.
     pub candidates: Vec<CandidateView>,

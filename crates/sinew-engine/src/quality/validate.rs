@@ -28,6 +28,7 @@ pub enum ValidationTarget {
 /// What validation found.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ValidationReport {
     /// The rule set that applied.
     pub rules: String,
@@ -44,8 +45,10 @@ pub struct ValidationReport {
 /// One file's result.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ValidatedFile {
     /// The file.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub path: PathBuf,
     /// Whether it has no error.
     pub passed: bool,
@@ -58,8 +61,10 @@ pub struct ValidatedFile {
 
 /// A file that was fixed.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FixedFile {
     /// The file as it was before.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub backup: PathBuf,
 }
 

@@ -10,8 +10,10 @@ use crate::SettingsHandle;
 
 /// The configuration as it may be shown.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConfigView<'e> {
     /// Where it was read from.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub source: &'e ConfigSource,
     /// Every key, in the order of the table.
     pub values: Vec<ConfigValueView>,
@@ -21,6 +23,7 @@ pub struct ConfigView<'e> {
 
 /// One key and what holds.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConfigValueView {
     /// The dotted path.
     pub key: String,

@@ -19,12 +19,14 @@ pub const MAX_READ_BYTES: u64 = 1024 * 1024;
 /// A file of a skill, read.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillFile {
     /// The skill.
     pub skill: String,
     /// The file below the skill's folder.
     pub file: String,
     /// Its path.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub path: PathBuf,
     /// Its text; bytes that are not UTF-8 are shown as replacement characters.
     pub text: String,

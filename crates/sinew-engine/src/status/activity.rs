@@ -22,8 +22,10 @@ const MAX_READ: usize = 2_000;
 
 /// One thing that was decided or done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ActivityEntry {
     /// When.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub at: UtcInstant,
     /// What: the log and its own kind, such as `proposal.applied` or `outcome`.
     pub kind: String,

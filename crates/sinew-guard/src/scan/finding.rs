@@ -52,6 +52,7 @@ impl FindingSeverity {
     BorshSerialize,
 )]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Verdict {
     /// Nothing at or above warn.
     Allow,

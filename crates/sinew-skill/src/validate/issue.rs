@@ -7,6 +7,7 @@ use super::Fix;
 
 /// One issue of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ValidationIssue {
     /// Its severity.
     pub severity: ReasonSeverity,
@@ -19,6 +20,7 @@ pub struct ValidationIssue {
     pub line: Option<u32>,
     /// The edit that corrects it, if there is no doubt about it.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
     pub fix: Option<Fix>,
 }
 

@@ -39,7 +39,7 @@ pub(crate) async fn version(
 /// The configuration; secrets are shown as set or unset
 #[utoipa::path(
     get, path = "/config", tag = "server", operation_id = "shown_config",
-    responses((status = 200, body = records::ConfigReply), ProblemResponses)
+    responses((status = 200, body = sinew_engine::ConfigView<'static>), ProblemResponses)
 )]
 pub(crate) async fn config(
     State(app): State<WebApp>,

@@ -7,10 +7,10 @@ use sinew_engine::ActivityFilter;
 use sinew_settings::ErrorCode;
 use utoipa::IntoParams;
 
+use super::Problem;
 use super::extract::{JsonReply, UrlQuery};
 use super::openapi::ProblemResponses;
 use super::page::{CursorPage, PageRequest, newest_first};
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::WebApp;
 
@@ -37,7 +37,7 @@ pub(crate) struct ActivityQuery {
 /// What was decided and done, newest first
 #[utoipa::path(
     get, path = "/activity", tag = "server", operation_id = "activity", params(ActivityQuery),
-    responses((status = 200, body = CursorPage<records::ActivityRecord>), ProblemResponses)
+    responses((status = 200, body = CursorPage<sinew_engine::ActivityEntry>), ProblemResponses)
 )]
 pub(crate) async fn activity(
     State(app): State<WebApp>,

@@ -29,7 +29,8 @@ pub(crate) struct PromptQuery {
     budget: Option<usize>,
 }
 
-#[derive(Serialize)]
+/// The block that an agent's system prompt gets
+#[derive(Serialize, ToSchema)]
 struct PromptWire<'a> {
     prompt: &'a str,
     report: &'a PromptReport,
@@ -47,7 +48,7 @@ pub(crate) fn prompt_for(look: &WebContext, message: Option<&str>) -> PromptOpti
 /// The exact block that an agent's system prompt gets
 #[utoipa::path(
     get, path = "/prompt", tag = "route", operation_id = "prompt", params(PromptQuery),
-    responses((status = 200, body = records::PromptReply), ProblemResponses)
+    responses((status = 200, body = PromptWire<'static>), ProblemResponses)
 )]
 pub(crate) async fn prompt(
     State(app): State<WebApp>,

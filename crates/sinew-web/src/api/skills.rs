@@ -136,7 +136,7 @@ pub(crate) async fn show(
         ("name" = String, Path, description = "Its name or key"),
         ("path" = String, Path, description = "The file below the skill's folder; slashes are `%2F`"),
     ),
-    responses((status = 200, body = records::SkillFileReply), ProblemResponses)
+    responses((status = 200, body = sinew_engine::SkillFile), ProblemResponses)
 )]
 pub(crate) async fn file(
     State(app): State<WebApp>,
@@ -247,7 +247,7 @@ impl From<RuleSetName> for RuleSet {
 #[utoipa::path(
     post, path = "/skills/validate", tag = "skills", operation_id = "validate",
     request_body = ValidationBody,
-    responses((status = 200, body = records::ValidationReply), ProblemResponses)
+    responses((status = 200, body = sinew_engine::ValidationReport), ProblemResponses)
 )]
 pub(crate) async fn validate(
     State(app): State<WebApp>,

@@ -1,45 +1,20 @@
 //! Shapes of what is written down: outcomes, approvals, proposals, installs, runs and settings.
 
 use serde_json::Value;
+use sinew_engine::RegionRow;
+use sinew_guard::scan::Verdict;
 use utoipa::ToSchema;
-
-use super::skills::{ReasonRecord, VerdictName};
 
 /// What was learned
 #[derive(ToSchema)]
 pub(crate) struct CortexReply {
-    regions: Vec<RegionRecord>,
+    regions: Vec<RegionRow>,
     lessons: Vec<Value>,
     blacklist: Vec<String>,
     retained: Vec<String>,
     stats: Value,
     records: u64,
     decay: Vec<crate::api::cortex::DecayCurve>,
-}
-
-/// One area of tasks
-#[derive(ToSchema)]
-pub(crate) struct RegionRecord {
-    region: String,
-    signals: Vec<String>,
-    last_used: String,
-    candidates: Vec<CandidateRecord>,
-}
-
-/// A skill in a region
-#[derive(ToSchema)]
-pub(crate) struct CandidateRecord {
-    slug: String,
-    version: String,
-    source: String,
-    weight: f64,
-    effective_weight: f64,
-    days_idle: u32,
-    streak: u32,
-    runs: Value,
-    bayes: Value,
-    reflex: Value,
-    filtered: Option<String>,
 }
 
 /// Whether a skill is offered
@@ -174,21 +149,10 @@ pub(crate) struct ProposalUndoReply {
 /// What a scan comes to: findings for people, counts for programs
 #[derive(ToSchema)]
 pub(crate) struct ScanReply {
-    verdict: VerdictName,
+    verdict: Verdict,
     findings: Option<Vec<Value>>,
     counts: Option<Value>,
     next: Option<String>,
-}
-
-/// One thing that was decided or done
-#[derive(ToSchema)]
-pub(crate) struct ActivityRecord {
-    at: String,
-    kind: String,
-    by: Option<String>,
-    skill: Option<String>,
-    subject: Option<String>,
-    text: String,
 }
 
 /// The program, and what it looks at
@@ -199,24 +163,6 @@ pub(crate) struct VersionReply {
     workspace: String,
     /// The version of the catalog
     catalog: u64,
-}
-
-/// The configuration as it may be shown
-#[derive(ToSchema)]
-pub(crate) struct ConfigReply {
-    source: Value,
-    values: Vec<ConfigRecord>,
-    issues: Vec<ReasonRecord>,
-}
-
-/// One key and what holds
-#[derive(ToSchema)]
-pub(crate) struct ConfigRecord {
-    key: String,
-    value: Value,
-    /// Whether the file says so
-    set: bool,
-    doc: String,
 }
 
 /// What a search found
