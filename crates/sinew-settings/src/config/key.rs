@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+use serde_json::Value;
+
 use super::Config;
 
 /// One configuration key.
@@ -25,7 +27,25 @@ pub struct ConfigKey {
 impl ConfigKey {
     /// What the key may hold, in words.
     pub fn values(&self) -> String {
-        self.kind.expected(self.range)
+        match self.kind {
+            KeyKind::Map(item) if self.path.ends_with('>') => item.expected(self.range),
+            kind => kind.expected(self.range),
+        }
+    }
+
+    /// What holds where the file's value cannot be used.
+    pub(super) fn fallback(&self) -> String {
+        let is_value = match self.kind {
+            KeyKind::Switch => self.default.parse::<bool>().is_ok(),
+            KeyKind::WholeNumber | KeyKind::Number => self.default.parse::<f64>().is_ok(),
+            KeyKind::Words(words) => words.contains(&self.default.as_str()),
+            _ => false,
+        };
+        match self.default.as_str() {
+            default if is_value => format!("{default} holds"),
+            "" => LEFT_OUT.to_owned(),
+            _ => "the default holds".to_owned(),
+        }
     }
 
     /// The path with the older spelling of its last part.
@@ -34,6 +54,9 @@ impl ConfigKey {
         self.alias.map(|alias| format!("{parent}.{alias}"))
     }
 }
+
+/// What becomes of a value that nothing replaces.
+pub(super) const LEFT_OUT: &str = "it is left out";
 
 /// What a key may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +71,10 @@ pub enum KeyKind {
     Text,
     /// One of some words; upper and lower case are the same.
     Words(&'static [&'static str]),
-    /// A list of such words.
-    WordList(&'static [&'static str]),
-    /// A list of texts.
-    TextList,
-    /// Names with a value each.
-    Map,
+    /// Any number of values of one kind.
+    List(&'static KeyKind),
+    /// Names with a value of one kind each.
+    Map(&'static KeyKind),
     /// A secret, or where to find it.
     Secret,
     /// Whatever its reader understands.
@@ -71,14 +92,38 @@ impl KeyKind {
             (Self::Number, Some(range)) => format!("a number {range}"),
             (Self::Text, _) => "text".to_owned(),
             (Self::Words(words), _) => alternatives(words),
-            (Self::WordList(words), _) => format!("a list of {}", alternatives(words)),
-            (Self::TextList, _) => "a list of texts".to_owned(),
-            (Self::Map, _) => "a map".to_owned(),
+            (Self::List(Self::Text), _) => "a list of texts".to_owned(),
+            (Self::List(Self::Words(words)), _) => format!("a list of {}", alternatives(words)),
+            (Self::List(_), _) => "a list".to_owned(),
+            (Self::Map(_), _) => "a map".to_owned(),
             (Self::Secret, _) => "text, or {source, id}".to_owned(),
             (Self::Any, _) => "any value".to_owned(),
         }
     }
 }
+
+/// What stands in the file, as far as it may be repeated: a word or a number where one of few was
+/// expected, else only of which kind it is. A reason must not show a secret.
+pub(super) fn describe(value: &Value, expected: KeyKind) -> String {
+    use KeyKind::{Number, Switch, WholeNumber, Words};
+    match (value, expected) {
+        (Value::String(text), Switch | WholeNumber | Number | Words(_)) => {
+            let short: String = text.chars().take(LONGEST_SHOWN).collect();
+            let cut = if short.len() < text.len() { "…" } else { "" };
+            format!("`{}{cut}`", short.escape_debug())
+        }
+        (Value::Number(_), Switch | WholeNumber | Number | Words(_))
+        | (Value::Null | Value::Bool(_), _) => value.to_string(),
+        (Value::Number(_), _) => "a number".to_owned(),
+        (Value::String(_), _) => "text".to_owned(),
+        (Value::Array(_), KeyKind::List(_)) => "a mixed list".to_owned(),
+        (Value::Array(_), _) => "a list".to_owned(),
+        (Value::Object(_), _) => "a map".to_owned(),
+    }
+}
+
+/// A mistyped word is shorter; what is longer is something else.
+const LONGEST_SHOWN: usize = 40;
 
 /// `a, b or c`.
 pub(super) fn alternatives(words: &[&str]) -> String {

@@ -328,7 +328,7 @@ impl Config {
             value
                 .path
                 .strip_prefix(path)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
         };
         self.unusable.iter().find(is_below).cloned().map_or(Ok(()), Err)
     }

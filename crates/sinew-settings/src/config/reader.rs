@@ -105,61 +105,55 @@ impl ConfigReader {
             "" => format!("{at}.{name}"),
             parents => format!("{at}.{parents}.{name}"),
         };
-        let place = KeyPlace { path: &path, key: spelling.key, range };
-        match self.leniency {
-            Leniency::Refuse => to.take(value, &place, self),
-            Leniency::Correct => self.correct(to, value, &place),
+        let place = KeyPlace { path: &path, key: spelling.key, range, otherwise: None };
+        let read = match self.leniency {
+            Leniency::Refuse => T::read(value, &place, self),
+            Leniency::Correct => self.correct(value, &place),
+        };
+        if let Some(read) = read {
+            *to = read;
         }
     }
 
-    /// Takes a value over as far as it can be used, and says what was corrected.
-    fn correct<T: SettingValue>(&mut self, to: &mut T, value: &Value, place: &KeyPlace<'_>) {
-        match (T::KIND, place.range) {
-            (KeyKind::Switch, _) if !value.is_boolean() => {
-                let holds = format!("{} holds", to.text());
-                self.corrected(place, "is not true or false", &holds);
-            }
-            (KeyKind::WholeNumber, Some(range)) => {
-                let Some(given) = value.as_f64().filter(|number| number.is_finite()) else {
-                    let holds = format!("{} holds", to.text());
-                    return self.corrected(place, "is not a number", &holds);
-                };
+    /// As `T::read`, but a number out of range becomes the nearest that is allowed, and words must
+    /// be written as the table has them.
+    fn correct<T: SettingValue>(&mut self, value: &Value, place: &KeyPlace<'_>) -> Option<T> {
+        match (T::KIND, place.range, value.as_f64()) {
+            (KeyKind::WholeNumber, Some(range), Some(given)) if given.is_finite() => {
                 let allowed = given.trunc().clamp(range.low, range.high);
-                if let Some(number) = T::from_value(&Value::from(allowed as u64), None) {
-                    *to = number;
-                }
                 if allowed != given {
-                    let expected = format!("is not a whole number {range}");
-                    self.corrected(place, &expected, &format!("{} holds", to.text()));
+                    let holds = format!("{allowed} holds");
+                    let place = KeyPlace { otherwise: Some(&holds), ..*place };
+                    self.unusable(value, T::KIND, &place);
                 }
+                T::read(&Value::from(allowed as u64), place, self)
             }
-            (KeyKind::Words(words), _)
-                if !is_plain_word(value) || T::from_value(value, None).is_none() =>
-            {
-                let expected = format!("is not one of {}", words.join(", "));
-                self.corrected(place, &expected, "the default holds");
+            (KeyKind::Words(_), ..) if !is_plain_word(value) => {
+                self.unusable(value, T::KIND, place);
+                None
             }
-            _ => to.take(value, place, self),
+            _ => T::read(value, place, self),
         }
     }
 
-    /// A value that cannot be used.
-    pub(super) fn unusable(&mut self, place: &KeyPlace<'_>, expected: &str) {
-        self.unusable
-            .push(UnusableValue { path: place.path.to_owned(), expected: expected.to_owned() });
-        let Some(key) = key::find_key(place.key) else { return };
-        let detail = match key.kind {
-            KeyKind::Words(_) => format!("is not {expected}; {} holds", or_none(&key.default)),
-            _ => "is not a value of the right kind".to_owned(),
+    /// A value that cannot be used, or not as it is: what stands there, what should, and what holds.
+    pub(super) fn unusable(&mut self, value: &Value, expected: KeyKind, place: &KeyPlace<'_>) {
+        let given = key::describe(value, expected);
+        let expected = expected.expected(place.range);
+        let key = key::find_key(place.key);
+        let otherwise = match (place.otherwise, key) {
+            (Some(otherwise), _) => otherwise.to_owned(),
+            (None, Some(key)) => key.fallback(),
+            (None, None) => key::LEFT_OUT.to_owned(),
         };
-        let allowed = match (key.kind, key.range) {
-            (KeyKind::Words(_) | KeyKind::WordList(_), _) | (_, Some(_)) => {
-                format!(" It is {expected}.")
+        let reason = bad_value(format!("{} is {given}, not {expected}; {otherwise}", place.path));
+        self.reasons.push(match key {
+            Some(key) => {
+                reason.remedy(format!("{} The default is {}.", key.doc, or_none(&key.default)))
             }
-            _ => String::new(),
-        };
-        let remedy = format!("{}{allowed} The default is {}.", key.doc, or_none(&key.default));
-        self.reasons.push(bad_value(format!("{} {detail}", place.path)).remedy(remedy));
+            None => reason,
+        });
+        self.unusable.push(UnusableValue { path: place.path.to_owned(), expected });
     }
 
     /// Something that is not what it must be, where no key of the table is meant.
@@ -175,13 +169,9 @@ impl ConfigReader {
         self.reasons.push(reason);
     }
 
-    /// A value that was not taken over as it is.
-    pub(super) fn corrected(&mut self, place: &KeyPlace<'_>, problem: &str, holds: &str) {
-        let reason = bad_value(format!("{} {problem}; {holds}", place.path));
-        self.reasons.push(match key::find_key(place.key) {
-            Some(key) => reason.remedy(key.doc),
-            None => reason,
-        });
+    /// Something that a part of the file lacks or must not say.
+    pub(super) fn refused(&mut self, path: &str, problem: &str, consequence: &str) {
+        self.reasons.push(bad_value(format!("{path} {problem}; {consequence}")));
     }
 
     /// Names what means nothing in a part of the file that is sinew's alone.

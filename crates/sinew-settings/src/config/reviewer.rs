@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::key::alternatives;
 use super::reader::ConfigReader;
 use super::section::{Section as _, choices, section};
-use super::value::{CommandArguments, KeyPlace};
+use super::value::CommandArguments;
 
 /// Where the reviewer's model is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +58,7 @@ section! {
         /// A program and its arguments.
         "command" => command: CommandArguments = CommandArguments::default();
         /// Variables that the program gets besides PATH and HOME.
-        "env" => env: CommandArguments = CommandArguments::default();
+        "env" => env: Vec<String> = Vec::new();
     }
 }
 
@@ -83,17 +83,15 @@ impl ReviewerProvider {
         let empty = serde_json::Map::new();
         let map = value.as_object().unwrap_or(&empty);
         if map.contains_key("apiKey") {
-            let rest = "is left out: name a variable in apiKeyEnv instead";
-            let path = format!("{path}.apiKey");
-            reader.corrected(&place(&path), "would put a key into the file", rest);
+            let rest = "it is left out: name a variable in apiKeyEnv instead";
+            reader.refused(&format!("{path}.apiKey"), "would put a key into the file", rest);
         }
         // A kind that is not known is said below, once.
         let kind = map.get("kind").and_then(Value::as_str).and_then(ProviderKind::parse);
         let Some(kind) = kind else {
             let words: Vec<&str> = ProviderKind::ALL.iter().map(|kind| kind.as_str()).collect();
             let problem = format!("is not {}", alternatives(&words));
-            let path = format!("{path}.kind");
-            reader.corrected(&place(&path), &problem, "there is no reviewer");
+            reader.refused(&format!("{path}.kind"), &problem, "there is no reviewer");
             return None;
         };
         let mut given = ProviderSection::default();
@@ -101,7 +99,7 @@ impl ReviewerProvider {
         let provider = given.provider(kind);
         if provider.is_none() {
             let problem = "needs model (openai, anthropic) or command (a list of words)";
-            reader.corrected(&place(path), problem, "there is no reviewer");
+            reader.refused(path, problem, "there is no reviewer");
         }
         provider
     }
@@ -118,7 +116,7 @@ impl ProviderSection {
             }
             ProviderKind::Command => {
                 let argv = Some(self.command.0).filter(|argv| !argv.is_empty())?;
-                Some(ReviewerProvider::Command { argv, env: self.env.0 })
+                Some(ReviewerProvider::Command { argv, env: self.env })
             }
             ProviderKind::Mcp => Some(ReviewerProvider::Mcp),
         }
@@ -133,8 +131,4 @@ impl ProviderSection {
             allow_insecure: self.allow_insecure,
         })
     }
-}
-
-fn place(path: &str) -> KeyPlace<'_> {
-    KeyPlace { path, key: ProviderSection::PATH, range: None }
 }

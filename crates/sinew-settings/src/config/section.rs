@@ -148,7 +148,7 @@ macro_rules! choices {
             }
         }
 
-        impl $crate::config::value::SettingValue for $name {
+        impl $crate::config::value::WholeValue for $name {
             const KIND: $crate::config::key::KeyKind =
                 $crate::config::key::KeyKind::Words(&[$($word),+]);
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::key::{KeyKind, KeyRange};
+use super::key::KeyKind;
 use super::reader::ConfigReader;
 use super::section::{choices, section};
 use super::value::{CommandArguments, KeyPlace, SettingValue};
@@ -59,19 +59,20 @@ pub enum PolicySwitch {
 impl SettingValue for PolicySwitch {
     const KIND: KeyKind = KeyKind::Switch;
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
-        value.as_bool().map(|on| if on { Self::On } else { Self::Off })
+    fn read(value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self> {
+        Some(match value.as_bool() {
+            Some(false) => Self::Off,
+            Some(true) => Self::On,
+            None => {
+                let place = KeyPlace { otherwise: Some("it counts as true"), ..*place };
+                reader.unusable(value, Self::KIND, &place);
+                Self::On
+            }
+        })
     }
 
     fn text(&self) -> String {
-        (*self == Self::On).text()
-    }
-
-    fn take(&mut self, value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) {
-        *self = Self::from_value(value, place.range).unwrap_or_else(|| {
-            reader.corrected(place, "is not true or false", "it counts as true");
-            Self::On
-        });
+        matches!(self, Self::On).to_string()
     }
 }
 

@@ -7,9 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::key::{KeyKind, KeyRange};
-use super::reader::ConfigReader;
 use super::section::{choices, section};
-use super::value::{KeyPlace, SettingValue};
+use super::value::WholeValue;
 
 section! {
     /// `skills`, as far as it has no parts.
@@ -55,7 +54,7 @@ pub enum PersonalRootMode {
     No,
 }
 
-impl SettingValue for PersonalRootMode {
+impl WholeValue for PersonalRootMode {
     const KIND: KeyKind = KeyKind::Words(&["auto", "true", "false"]);
 
     fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
@@ -218,32 +217,6 @@ section! {
 /// Variables with their secrets.
 pub type SecretMap = BTreeMap<String, SecretSetting>;
 
-/// One secret that cannot be read does not take the others away.
-impl SettingValue for SecretMap {
-    const KIND: KeyKind = KeyKind::Map;
-
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
-        let read = |(name, value): (&String, &Value)| {
-            Some((name.clone(), SecretSetting::from_value(value, None)?))
-        };
-        value.as_object()?.iter().map(read).collect()
-    }
-
-    fn text(&self) -> String {
-        "{}".to_owned()
-    }
-
-    fn take(&mut self, value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) {
-        let Value::Object(map) = value else { return reader.bad(place.path, "a map") };
-        for (name, value) in map {
-            match SecretSetting::from_value(value, None) {
-                Some(secret) => drop(self.insert(name.clone(), secret)),
-                None => reader.bad(&format!("{}.{name}", place.path), "text"),
-            }
-        }
-    }
-}
-
 /// A secret: a value, or where to find it. It never shows itself.
 #[derive(Clone, PartialEq, Eq)]
 pub enum SecretSetting {
@@ -277,7 +250,7 @@ impl SecretSetting {
     }
 }
 
-impl SettingValue for SecretSetting {
+impl WholeValue for SecretSetting {
     const KIND: KeyKind = KeyKind::Secret;
 
     fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {

@@ -1,10 +1,6 @@
 //! `traces`: what is learned from finished runs.
 
-use serde_json::Value;
-
-use super::key::{KeyKind, KeyRange};
 use super::section::{choices, section};
-use super::value::SettingValue;
 
 section! {
     /// `traces`: what is learned from finished runs.
@@ -109,21 +105,5 @@ choices! {
         OpenClaw = "openclaw",
         /// The sessions of OpenPocket.
         OpenPocket = "openpocket",
-    }
-}
-
-impl SettingValue for Vec<TraceSource> {
-    const KIND: KeyKind = match TraceSource::KIND {
-        KeyKind::Words(words) => KeyKind::WordList(words),
-        other => other,
-    };
-
-    fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self> {
-        value.as_array()?.iter().map(|one| TraceSource::from_value(one, range)).collect()
-    }
-
-    fn text(&self) -> String {
-        let words: Vec<&str> = self.iter().map(|source| source.as_str()).collect();
-        format!("[{}]", words.join(", "))
     }
 }

@@ -4,11 +4,23 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::key::{KeyKind, KeyRange};
+use super::key::{KeyKind, KeyRange, LEFT_OUT};
 use super::reader::ConfigReader;
 
 /// A type that a key can have.
 pub(super) trait SettingValue: Sized {
+    /// What may stand in the file.
+    const KIND: KeyKind;
+
+    /// What of a value can be used, with a reason for what cannot.
+    fn read(value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self>;
+
+    /// As the reference page writes it.
+    fn text(&self) -> String;
+}
+
+/// A type whose values can be used as a whole or not at all.
+pub(super) trait WholeValue: Sized {
     /// What may stand in the file.
     const KIND: KeyKind;
 
@@ -17,17 +29,26 @@ pub(super) trait SettingValue: Sized {
 
     /// As the reference page writes it.
     fn text(&self) -> String;
+}
 
-    /// Takes the value over, or says why not.
-    fn take(&mut self, value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) {
-        match Self::from_value(value, place.range) {
-            Some(value) => *self = value,
-            None => reader.unusable(place, &Self::KIND.expected(place.range)),
+impl<T: WholeValue> SettingValue for T {
+    const KIND: KeyKind = T::KIND;
+
+    fn read(value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self> {
+        let read = T::from_value(value, place.range);
+        if read.is_none() {
+            reader.unusable(value, T::KIND, place);
         }
+        read
+    }
+
+    fn text(&self) -> String {
+        T::text(self)
     }
 }
 
 /// Where a value stands.
+#[derive(Clone, Copy)]
 pub(super) struct KeyPlace<'a> {
     /// The path as the file spells it.
     pub(super) path: &'a str,
@@ -35,9 +56,18 @@ pub(super) struct KeyPlace<'a> {
     pub(super) key: &'static str,
     /// The numbers that are allowed.
     pub(super) range: Option<KeyRange>,
+    /// What happens where the value cannot be used; the key's default holds where absent.
+    pub(super) otherwise: Option<&'a str>,
 }
 
-impl SettingValue for bool {
+impl KeyPlace<'_> {
+    /// A part of the value, which is left out where it cannot be used.
+    pub(super) fn part<'p>(&self, path: &'p str) -> KeyPlace<'p> {
+        KeyPlace { path, key: self.key, range: self.range, otherwise: Some(LEFT_OUT) }
+    }
+}
+
+impl WholeValue for bool {
     const KIND: KeyKind = KeyKind::Switch;
 
     fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
@@ -52,7 +82,7 @@ impl SettingValue for bool {
 /// Whole numbers of a size.
 macro_rules! whole_numbers {
     ($($type:ty)*) => {$(
-        impl SettingValue for $type {
+        impl WholeValue for $type {
             const KIND: KeyKind = KeyKind::WholeNumber;
 
             fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self> {
@@ -77,7 +107,7 @@ fn whole_number(value: &Value) -> Option<u64> {
     })
 }
 
-impl SettingValue for f64 {
+impl WholeValue for f64 {
     const KIND: KeyKind = KeyKind::Number;
 
     fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self> {
@@ -89,7 +119,7 @@ impl SettingValue for f64 {
     }
 }
 
-impl SettingValue for String {
+impl WholeValue for String {
     const KIND: KeyKind = KeyKind::Text;
 
     fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
@@ -101,36 +131,8 @@ impl SettingValue for String {
     }
 }
 
-/// Blanks around the texts of a list mean nothing.
-impl SettingValue for Vec<String> {
-    const KIND: KeyKind = KeyKind::TextList;
-
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
-        let text = |item: &Value| item.as_str().map(|text| text.trim().to_owned());
-        value.as_array()?.iter().map(text).collect()
-    }
-
-    fn text(&self) -> String {
-        format!("[{}]", self.join(", "))
-    }
-}
-
-impl SettingValue for BTreeMap<String, String> {
-    const KIND: KeyKind = KeyKind::Map;
-
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
-        let pair =
-            |(name, value): (&String, &Value)| Some((name.clone(), value.as_str()?.to_owned()));
-        value.as_object()?.iter().map(pair).collect()
-    }
-
-    fn text(&self) -> String {
-        "{}".to_owned()
-    }
-}
-
 /// Passed through as it is.
-impl SettingValue for Value {
+impl WholeValue for Value {
     const KIND: KeyKind = KeyKind::Any;
 
     fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
@@ -142,25 +144,13 @@ impl SettingValue for Value {
     }
 }
 
-/// A key without a default of its own.
-impl<T: SettingValue> SettingValue for Option<T> {
-    const KIND: KeyKind = T::KIND;
-
-    fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self> {
-        T::from_value(value, range).map(Some)
-    }
-
-    fn text(&self) -> String {
-        self.as_ref().map(T::text).unwrap_or_default()
-    }
-}
-
-/// Arguments of a program, as they are: blanks at their ends may matter.
+/// Arguments of a program, as they are: blanks at their ends may matter, and with one of them missing
+/// it is another command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommandArguments(pub Vec<String>);
 
-impl SettingValue for CommandArguments {
-    const KIND: KeyKind = KeyKind::TextList;
+impl WholeValue for CommandArguments {
+    const KIND: KeyKind = KeyKind::List(&KeyKind::Text);
 
     fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
         let text = |item: &Value| item.as_str().map(str::to_owned);
@@ -169,5 +159,66 @@ impl SettingValue for CommandArguments {
 
     fn text(&self) -> String {
         self.0.text()
+    }
+}
+
+/// A key without a default of its own.
+impl<T: SettingValue> SettingValue for Option<T> {
+    const KIND: KeyKind = T::KIND;
+
+    fn read(value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self> {
+        T::read(value, place, reader).map(Some)
+    }
+
+    fn text(&self) -> String {
+        self.as_ref().map(T::text).unwrap_or_default()
+    }
+}
+
+/// One item that cannot be used does not take the others away. Blanks around texts mean nothing.
+impl<T: SettingValue> SettingValue for Vec<T> {
+    const KIND: KeyKind = KeyKind::List(&T::KIND);
+
+    fn read(value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self> {
+        let Value::Array(items) = value else {
+            reader.unusable(value, Self::KIND, place);
+            return None;
+        };
+        let mut read = Self::new();
+        for (index, item) in items.iter().enumerate() {
+            let path = format!("{}[{index}]", place.path);
+            let trimmed = item.as_str().map(|text| Value::from(text.trim()));
+            read.extend(T::read(trimmed.as_ref().unwrap_or(item), &place.part(&path), reader));
+        }
+        Some(read)
+    }
+
+    fn text(&self) -> String {
+        let items: Vec<String> = self.iter().map(T::text).collect();
+        format!("[{}]", items.join(", "))
+    }
+}
+
+/// One value that cannot be used does not take the others away.
+impl<T: SettingValue> SettingValue for BTreeMap<String, T> {
+    const KIND: KeyKind = KeyKind::Map(&T::KIND);
+
+    fn read(value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self> {
+        let Value::Object(map) = value else {
+            reader.unusable(value, Self::KIND, place);
+            return None;
+        };
+        let mut read = Self::new();
+        for (name, value) in map {
+            let path = format!("{}.{name}", place.path);
+            if let Some(value) = T::read(value, &place.part(&path), reader) {
+                read.insert(name.clone(), value);
+            }
+        }
+        Some(read)
+    }
+
+    fn text(&self) -> String {
+        "{}".to_owned()
     }
 }

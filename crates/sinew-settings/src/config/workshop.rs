@@ -10,7 +10,7 @@ use super::key::{KeyKind, KeyRange};
 use super::reader::ConfigReader;
 use super::reviewer::ReviewerProvider;
 use super::section::{Section, choices, section};
-use super::value::{KeyPlace, SettingValue};
+use super::value::{KeyPlace, SettingValue, WholeValue};
 
 section! {
     /// How the workshop works.
@@ -99,8 +99,22 @@ pub enum ApprovalPolicy {
     Never,
 }
 
-impl SettingValue for ApprovalPolicy {
-    const KIND: KeyKind = KeyKind::Words(&["pending", "auto"]);
+impl ApprovalPolicy {
+    const WORDS: &'static [&'static str] = &["pending", "auto"];
+    const WORDS_OF_RULES: &'static [&'static str] = &["pending", "auto", "never"];
+
+    fn of_rule(value: &Value) -> Option<Self> {
+        match value.as_str()? {
+            "pending" => Some(Self::Pending),
+            "auto" => Some(Self::Auto),
+            "never" => Some(Self::Never),
+            _ => None,
+        }
+    }
+}
+
+impl WholeValue for ApprovalPolicy {
+    const KIND: KeyKind = KeyKind::Words(Self::WORDS);
 
     fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
         Self::of_rule(value).filter(|policy| *policy != Self::Never)
@@ -116,17 +130,6 @@ impl SettingValue for ApprovalPolicy {
     }
 }
 
-impl ApprovalPolicy {
-    fn of_rule(value: &Value) -> Option<Self> {
-        match value.as_str()? {
-            "pending" => Some(Self::Pending),
-            "auto" => Some(Self::Auto),
-            "never" => Some(Self::Never),
-            _ => None,
-        }
-    }
-}
-
 /// A policy for the skills that a pattern matches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalRule {
@@ -136,38 +139,30 @@ pub struct ApprovalRule {
     pub policy: ApprovalPolicy,
 }
 
-impl SettingValue for Vec<ApprovalRule> {
+impl SettingValue for ApprovalRule {
     const KIND: KeyKind = KeyKind::Any;
 
-    fn from_value(_: &Value, _: Option<KeyRange>) -> Option<Self> {
-        None
+    fn read(rule: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self> {
+        let at = |name: &str| format!("{}.{name}", place.path);
+        let pattern = rule.get("match").unwrap_or(&Value::Null);
+        let pattern = String::read(
+            pattern,
+            &KeyPlace { otherwise: Some("the rule is left out"), ..place.part(&at("match")) },
+            reader,
+        )?;
+        let policy = rule.get("policy").unwrap_or(&Value::Null);
+        // A rule that cannot be read may have forbidden something: ask, never write.
+        let policy = ApprovalPolicy::of_rule(policy).unwrap_or_else(|| {
+            let path = at("policy");
+            let place = KeyPlace { otherwise: Some("pending holds"), ..place.part(&path) };
+            reader.unusable(policy, KeyKind::Words(ApprovalPolicy::WORDS_OF_RULES), &place);
+            ApprovalPolicy::Pending
+        });
+        Some(Self { pattern, policy })
     }
 
     fn text(&self) -> String {
-        "[]".to_owned()
-    }
-
-    fn take(&mut self, value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) {
-        let Value::Array(rules) = value else {
-            return reader.corrected(place, "is not a list", "no rule holds");
-        };
-        for (at, rule) in rules.iter().enumerate() {
-            let policy = rule.get("policy").and_then(ApprovalPolicy::of_rule);
-            let Some(pattern) = rule.get("match").and_then(Value::as_str) else {
-                let path = format!("{}[{at}].match", place.path);
-                let place = KeyPlace { path: &path, ..*place };
-                reader.corrected(&place, "is not text", "the rule is left out");
-                continue;
-            };
-            if policy.is_none() {
-                let path = format!("{}[{at}].policy", place.path);
-                let place = KeyPlace { path: &path, ..*place };
-                reader.corrected(&place, "is not pending, auto or never", "pending holds");
-            }
-            // A rule that cannot be read may have forbidden something: ask, never write.
-            let policy = policy.unwrap_or(ApprovalPolicy::Pending);
-            self.push(ApprovalRule { pattern: pattern.to_owned(), policy });
-        }
+        format!("{}: {}", self.pattern, WholeValue::text(&self.policy))
     }
 }
 

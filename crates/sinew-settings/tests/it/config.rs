@@ -2,8 +2,12 @@
 
 use insta::assert_snapshot;
 use serde_json::json;
-use sinew_settings::Config;
-use sinew_settings::config::{KeyKind, PublishMode, find_key, keys};
+use sinew_settings::config::{KeyKind, PublishMode, TraceSource, find_key, keys};
+use sinew_settings::{Config, Reason};
+
+fn details(reasons: &[Reason]) -> Vec<&str> {
+    reasons.iter().map(|reason| reason.detail.as_str()).collect()
+}
 
 #[test]
 fn bad_configuration_values_are_reported_and_the_defaults_hold() {
@@ -18,10 +22,10 @@ fn bad_configuration_values_are_reported_and_the_defaults_hold() {
         .collect();
     assert_snapshot!(shown.join("\n"), @r"
     unknown-config-key: skills.limits.maxSkilsPromptChars means nothing here -> did you mean skills.limits.maxSkillsPromptChars?
-    bad-config-value: skills.load.watch is not a value of the right kind -> Watch the folders for changes. The default is true.
-    bad-config-value: skills.limits.maxSkillsInPrompt is not a value of the right kind -> Skills listed in the prompt. The default is 150.
+    bad-config-value: skills.load.watch is `yes`, not true or false; true holds -> Watch the folders for changes. The default is true.
+    bad-config-value: skills.limits.maxSkillsInPrompt is -1, not a whole number; 150 holds -> Skills listed in the prompt. The default is 150.
     unknown-config-key: skills.entries.x.enable means nothing here -> did you mean skills.entries.x.enabled?
-    bad-config-value: agent.skillsSpecMode is not legacy, mixed or strict; mixed holds -> In the openpocket profile, what counts as a skill. It is legacy, mixed or strict. The default is mixed.
+    bad-config-value: agent.skillsSpecMode is `lax`, not legacy, mixed or strict; mixed holds -> In the openpocket profile, what counts as a skill. The default is mixed.
     ");
 }
 
@@ -52,8 +56,63 @@ fn older_spellings_are_still_read_and_the_newer_one_goes_first() {
 fn a_bad_value_is_named_as_it_is_spelled() {
     let (config, reasons) = Config::from_tree(json!({"cortex": {"window_hours": 0}}));
     assert_eq!(config.cortex.window_hours, 168);
-    assert!(reasons[0].detail.starts_with("cortex.window_hours is not"), "{reasons:?}");
+    let expected = "cortex.window_hours is 0, not a whole number from 1 to 720; 168 holds";
+    assert_eq!(details(&reasons), [expected]);
     assert!(config.check("cortex").is_err() && config.check("cortex.reflex").is_ok());
+}
+
+#[test]
+fn one_bad_entry_of_a_map_does_not_take_the_others_away() {
+    let (config, reasons) = Config::from_tree(json!({
+        "hub": {"registries": {"team": "https://team.example", "old": 7, "blank": " "}},
+        "skills": {"entries": {"x": {"env": {"A": "1", "B": 2}}}},
+        "security": {"installPolicy": {"exec": {"env": {"C": "3", "D": 4_711}}}},
+    }));
+    let names = |names: Vec<&String>| names.into_iter().cloned().collect::<Vec<String>>();
+    assert_eq!(names(config.hub.registries.keys().collect()), ["team"]);
+    assert_eq!(names(config.entries["x"].env.keys().collect()), ["A"]);
+    assert_eq!(names(config.install_policy.exec.env.keys().collect()), ["C"]);
+    assert_eq!(
+        details(&reasons),
+        [
+            "skills.entries.x.env.B is a number, not text, or {source, id}; it is left out",
+            "hub.registries.old is a number, not text; it is left out",
+            "hub.registries.blank is not an address",
+            "security.installPolicy.exec.env.D is a number, not text; it is left out",
+        ],
+        "each is named, and no value that may be a secret is shown"
+    );
+    assert!(config.check("hub.registries").is_err() && config.check("hub.github").is_ok());
+}
+
+#[test]
+fn one_bad_item_of_a_list_does_not_take_the_others_away() {
+    let (config, reasons) = Config::from_tree(json!({
+        "skills": {"allowBundled": [" github ", 3], "load": {"extraDirs": "~/skills"}},
+        "agents": {"entries": {"codex": {"skills": ["a", null]}}},
+        "registry": {"mirror": {"allow": ["ada", {}]}},
+        "traces": {"sources": ["codex", "codx"]},
+        "security": {"installPolicy": {"exec": {"args": ["--ask", 1]}}},
+    }));
+    assert_eq!(config.skills.allow_bundled, ["github"]);
+    assert_eq!(config.agent_skills(Some("codex")), Some(["a".to_owned()].as_slice()));
+    assert_eq!(config.registry.mirror.allow, ["ada"]);
+    assert_eq!(config.traces.sources, [TraceSource::Codex]);
+    assert!(config.install_policy.exec.args.0.is_empty(), "half a command is another command");
+    let sources = "live, claude-code, codex, openclaw or openpocket";
+    assert_eq!(
+        details(&reasons),
+        [
+            "skills.allowBundled[1] is a number, not text; it is left out".to_owned(),
+            "skills.load.extraDirs is text, not a list of texts; the default holds".to_owned(),
+            "agents.entries.codex.skills[1] is null, not text; it is left out".to_owned(),
+            "registry.mirror.allow[1] is a map, not text; it is left out".to_owned(),
+            format!("traces.sources[1] is `codx`, not {sources}; it is left out"),
+            "security.installPolicy.exec.args is a mixed list, not a list of texts; the default holds"
+                .to_owned(),
+        ]
+    );
+    assert!(config.check("registry").is_err(), "a server must not run on half a list");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn numbers_are_truncated_and_clamped_and_each_correction_is_said() {
     assert_eq!((settings.review_timeout_ms, settings.max_skill_bytes), (5_000, 1_500));
     assert_eq!(reasons.len(), 2);
     assert!(reasons.iter().any(|reason| {
-        reason == "plugins.entries.skill-workshop.config.reviewTimeoutMs is not a whole number from 5000 to 180000; 5000 holds"
+        reason == "plugins.entries.skill-workshop.config.reviewTimeoutMs is 1, not a whole number from 5000 to 180000; 5000 holds"
     }), "{reasons:?}");
 }
 
@@ -113,7 +113,7 @@ fn probation_has_three_numbers() {
     let rule = settings.probation;
     assert_eq!((rule.uses, rule.idle_days, rule.min_trials), (1, 14, 8));
     assert_eq!(reasons.len(), 2, "{reasons:?}");
-    assert!(reasons[0].contains("config.probation.uses is not a whole number"), "{reasons:?}");
+    assert!(reasons[0].contains("config.probation.uses is 0, not a whole number"), "{reasons:?}");
     let (settings, reasons) = read(json!({"probation": 3}));
     assert_eq!((settings.probation.uses, reasons.len()), (3, 1));
 }
