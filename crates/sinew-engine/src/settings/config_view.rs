@@ -1,10 +1,9 @@
 //! The configuration as it may be shown: each key with what holds, secrets as set or unset.
 
 use serde::Serialize;
-use sinew_settings::{
-    Reason, ReasonStage,
-    config::{ConfigSource, keys},
-};
+use serde_json::Value;
+use sinew_settings::config::{ConfigKey, ConfigSource};
+use sinew_settings::{Config, Reason, ReasonStage};
 
 use crate::SettingsHandle;
 
@@ -28,7 +27,7 @@ pub struct ConfigValueView {
     /// The dotted path.
     pub key: String,
     /// What holds; `(set)` for a secret.
-    pub value: serde_json::Value,
+    pub value: Value,
     /// Whether the file says so.
     pub set: bool,
     /// What it does.
@@ -38,7 +37,7 @@ pub struct ConfigValueView {
 impl<'a> SettingsHandle<'a> {
     /// The configuration as it may be shown. No secret is in it.
     pub fn config_view(&self) -> ConfigView<'a> {
-        let tree = &self.engine.config.tree;
+        let config = &self.engine.config;
         let snapshot = self.engine.current();
         let issues: Vec<Reason> = self
             .engine
@@ -47,25 +46,19 @@ impl<'a> SettingsHandle<'a> {
             .into_iter()
             .filter(|reason| reason.stage == ReasonStage::Config)
             .collect();
-        let refused =
-            |key: &str| issues.iter().any(|issue| issue.detail.split(' ').next() == Some(key));
         let mut values: Vec<ConfigValueView> = Vec::new();
-        for key in keys().iter().filter(|key| !key.path.contains('<')) {
-            let older = key.older_path();
-            let found = std::iter::once(key.path).chain(older.as_deref()).find_map(|path| {
-                let found = path.split('.').try_fold(tree, |tree, part| tree.get(part));
-                found.filter(|_| !refused(path))
-            });
-            values.push(ConfigValueView {
-                key: key.path.to_owned(),
-                value: found
-                    .map(|found| masked(key.path, found))
-                    .unwrap_or_else(|| self.default_of(key.path, &key.default)),
-                set: found.is_some(),
-                doc: key.doc,
-            });
+        for (key, held) in config.declared() {
+            if key.path.contains('<') {
+                continue;
+            }
+            let set = is_set(config, &key, &held);
+            let value = match set {
+                true => masked(key.path, held),
+                false => self.default_of(key.path, &key.default),
+            };
+            values.push(ConfigValueView { key: key.path.to_owned(), value, set, doc: key.doc });
         }
-        for (name, entry) in &self.engine.config.entries {
+        for (name, entry) in &config.entries {
             let mut shown = serde_json::Map::new();
             if let Some(enabled) = entry.enabled {
                 shown.insert("enabled".to_owned(), enabled.into());
@@ -89,7 +82,7 @@ impl<'a> SettingsHandle<'a> {
     }
 
     /// What holds where nothing is set, as a value of its own kind.
-    fn default_of(&self, path: &str, written: &str) -> serde_json::Value {
+    fn default_of(&self, path: &str, written: &str) -> Value {
         match path {
             "skills.limits.maxCandidatesPerRoot" => self.engine.profile.max_candidates.into(),
             "skills.limits.maxSkillsLoadedPerSource" => self.engine.profile.max_loaded.into(),
@@ -98,14 +91,24 @@ impl<'a> SettingsHandle<'a> {
     }
 }
 
-/// A value as it may be shown: keys and variables are secrets.
-fn masked(path: &str, value: &serde_json::Value) -> serde_json::Value {
-    match (path.rsplit('.').next(), value) {
-        (Some("apiKey"), _) => "(set)".into(),
-        (Some("env"), serde_json::Value::Object(env)) => {
-            let set = |name: &String| (name.clone(), serde_json::Value::from("(set)"));
-            env.keys().map(set).collect()
+/// Whether a key has its value from the file, in either spelling. One that could not be used, and left
+/// the default, does not count.
+fn is_set(config: &Config, key: &ConfigKey, held: &Value) -> bool {
+    let older = key.older_path();
+    let written = std::iter::once(key.path).chain(older.as_deref()).find(|path| {
+        let value = path.split('.').try_fold(&config.tree, |tree, part| tree.get(part));
+        value.is_some_and(|value| !value.is_null())
+    });
+    let is_unusable = |path: &str| config.unusable.iter().any(|value| value.path == path);
+    written.is_some_and(|path| !is_unusable(path) || key.is_changed_by(held))
+}
+
+/// A value as it may be shown: variables may be secrets.
+fn masked(path: &str, value: Value) -> Value {
+    match value {
+        Value::Object(env) if path.ends_with(".env") => {
+            env.into_iter().map(|(name, _)| (name, Value::from("(set)"))).collect()
         }
-        _ => value.clone(),
+        value => value,
     }
 }

@@ -10,4 +10,5 @@ mod approval;
 mod live_engine;
 mod models;
 mod routing;
+mod settings;
 mod workshop;

@@ -33,6 +33,11 @@ impl ConfigKey {
         }
     }
 
+    /// Whether a value is another than what holds when the key is absent.
+    pub fn is_changed_by(&self, value: &Value) -> bool {
+        !value.is_null() && plain_text(value) != self.default
+    }
+
     /// What holds where the file's value cannot be used.
     pub(super) fn fallback(&self) -> String {
         let is_value = match self.kind {
@@ -125,6 +130,19 @@ pub(super) fn describe(value: &Value, expected: KeyKind) -> String {
 /// A mistyped word is shorter; what is longer is something else.
 const LONGEST_SHOWN: usize = 40;
 
+/// A value as the reference page writes it.
+pub(super) fn plain_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(plain_text).collect();
+            format!("[{}]", items.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
 /// `a, b or c`.
 pub(super) fn alternatives(words: &[&str]) -> String {
     match words {
@@ -159,7 +177,10 @@ impl fmt::Display for KeyRange {
     }
 }
 
-static KEYS: LazyLock<Vec<ConfigKey>> = LazyLock::new(Config::declared_keys);
+static KEYS: LazyLock<Vec<ConfigKey>> = LazyLock::new(|| {
+    let declared = Config::default().declared();
+    declared.into_iter().map(|(key, _)| key).collect()
+});
 
 /// Every key there is, grouped as in the file.
 pub fn keys() -> &'static [ConfigKey] {

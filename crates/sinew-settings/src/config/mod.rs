@@ -183,39 +183,40 @@ impl Config {
         (config, reader.reasons)
     }
 
-    /// Every key, in the order of the reference page.
-    fn declared_keys() -> Vec<ConfigKey> {
+    /// Every key with what holds for it, in the order of the reference page: null where nothing does.
+    /// Secrets are masked. Keys below `<…>` have their defaults.
+    pub fn declared(&self) -> Vec<(ConfigKey, Value)> {
         [
-            SkillsSection::keys(),
-            LoadSection::keys(),
-            SkillLimits::keys(),
-            PromptSection::keys(),
-            OpenPocketSection::keys(),
-            InstallSection::keys(),
-            EnvSection::keys(),
-            EntrySettings::keys(),
-            AgentsSection::keys(),
-            AgentSettings::keys(),
-            OpenPocketAgentSection::keys(),
-            PluginsSection::keys(),
-            PluginEntry::keys(),
-            WorkshopSettings::keys(),
-            ProbationRule::keys(),
-            ProviderSection::keys(),
-            InstallPolicy::keys(),
-            InstallPolicyCommand::keys(),
-            RouteSection::keys(),
-            RemoteModelSection::keys(),
-            HubSection::keys(),
-            CortexSection::keys(),
-            ApprovalsSection::keys(),
-            HookSection::keys(),
-            McpSection::keys(),
-            ServeSection::keys(),
-            MetricsSection::keys(),
-            RegistrySection::keys(),
-            MirrorSection::keys(),
-            TracesSection::keys(),
+            self.skills.declared(),
+            self.load.declared(),
+            self.limits.declared(),
+            self.prompt.declared(),
+            self.openpocket.declared(),
+            self.install.declared(),
+            self.env.declared(),
+            EntrySettings::default().declared(),
+            self.agents.declared(),
+            AgentSettings::default().declared(),
+            self.openpocket_agent.declared(),
+            self.plugins.declared(),
+            PluginEntry::default().declared(),
+            self.workshop.declared(),
+            self.workshop.probation.declared(),
+            self.workshop.provider_keys.declared(),
+            self.install_policy.declared(),
+            self.install_policy.exec.declared(),
+            self.route.declared(),
+            self.route.remote.declared(),
+            self.hub.declared(),
+            self.cortex.declared(),
+            self.approvals.declared(),
+            self.hook.declared(),
+            self.mcp.declared(),
+            self.serve.declared(),
+            self.metrics.declared(),
+            self.registry.declared(),
+            self.registry.mirror.declared(),
+            self.traces.declared(),
         ]
         .concat()
     }
@@ -311,11 +312,12 @@ impl Config {
         reader.leniency = Leniency::Correct;
         reader.section(root, &mut self.workshop);
         reader.section(root, &mut self.workshop.probation);
-        let config = root.get("plugins").and_then(|plugins| {
+        reader.section(root, &mut self.workshop.provider_keys);
+        let entry = root.get("plugins").and_then(|plugins| {
             plugins.get("entries")?.get("skill-workshop")?.get("config")?.get("provider")
         });
-        if let Some(provider) = config.filter(|provider| !provider.is_null()) {
-            self.workshop.provider = ReviewerProvider::read(provider, reader);
+        if let Some(Value::Object(written)) = entry {
+            self.workshop.provider = self.workshop.provider_keys.reviewer(written, reader);
         }
         self.workshop.loaded &= self.plugins.enabled;
         reader.leniency = Leniency::Refuse;

@@ -1,8 +1,7 @@
 //! `provider` of the workshop: where the reviewer's model is.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::key::alternatives;
 use super::reader::ConfigReader;
 use super::section::{Section as _, choices, section};
 use super::value::CommandArguments;
@@ -76,37 +75,28 @@ choices! {
     }
 }
 
-impl ReviewerProvider {
-    /// What the file describes, where that is one; what is missing is said.
-    pub(super) fn read(value: &Value, reader: &mut ConfigReader) -> Option<Self> {
-        let path = ProviderSection::PATH;
-        let empty = serde_json::Map::new();
-        let map = value.as_object().unwrap_or(&empty);
-        if map.contains_key("apiKey") {
+impl ProviderSection {
+    /// The reviewer that the keys describe; what is missing is said.
+    pub(super) fn reviewer(
+        &self,
+        written: &Map<String, Value>,
+        reader: &mut ConfigReader,
+    ) -> Option<ReviewerProvider> {
+        if written.contains_key("apiKey") {
             let rest = "it is left out: name a variable in apiKeyEnv instead";
-            reader.refused(&format!("{path}.apiKey"), "would put a key into the file", rest);
+            let path = format!("{}.apiKey", Self::PATH);
+            reader.refused(&path, "would put a key into the file", rest);
         }
-        // A kind that is not known is said below, once.
-        let kind = map.get("kind").and_then(Value::as_str).and_then(ProviderKind::parse);
-        let Some(kind) = kind else {
-            let words: Vec<&str> = ProviderKind::ALL.iter().map(|kind| kind.as_str()).collect();
-            let problem = format!("is not {}", alternatives(&words));
-            reader.refused(&format!("{path}.kind"), &problem, "there is no reviewer");
-            return None;
-        };
-        let mut given = ProviderSection::default();
-        given.fill(map, path, reader);
-        let provider = given.provider(kind);
-        if provider.is_none() {
-            let problem = "needs model (openai, anthropic) or command (a list of words)";
-            reader.refused(path, problem, "there is no reviewer");
+        let provider = self.kind.and_then(|kind| self.provider(kind));
+        // A kind that is not known was reported when it was read.
+        if provider.is_none() && (self.kind.is_some() || !written.contains_key("kind")) {
+            let problem = "needs kind, and model (openai, anthropic) or command (a list of words)";
+            reader.refused(Self::PATH, problem, "there is no reviewer");
         }
         provider
     }
-}
 
-impl ProviderSection {
-    fn provider(self, kind: ProviderKind) -> Option<ReviewerProvider> {
+    fn provider(&self, kind: ProviderKind) -> Option<ReviewerProvider> {
         match kind {
             ProviderKind::OpenAi => {
                 self.endpoint("https://api.openai.com/v1").map(ReviewerProvider::OpenAi)
@@ -115,18 +105,18 @@ impl ProviderSection {
                 self.endpoint("https://api.anthropic.com").map(ReviewerProvider::Anthropic)
             }
             ProviderKind::Command => {
-                let argv = Some(self.command.0).filter(|argv| !argv.is_empty())?;
-                Some(ReviewerProvider::Command { argv, env: self.env })
+                let argv = Some(self.command.0.clone()).filter(|argv| !argv.is_empty())?;
+                Some(ReviewerProvider::Command { argv, env: self.env.clone() })
             }
             ProviderKind::Mcp => Some(ReviewerProvider::Mcp),
         }
     }
 
-    fn endpoint(self, usual: &str) -> Option<ReviewerEndpoint> {
+    fn endpoint(&self, usual: &str) -> Option<ReviewerEndpoint> {
         Some(ReviewerEndpoint {
-            base_url: self.base_url.unwrap_or_else(|| usual.to_owned()),
-            model: self.model?,
-            api_key_env: self.api_key_env,
+            base_url: self.base_url.clone().unwrap_or_else(|| usual.to_owned()),
+            model: self.model.clone()?,
+            api_key_env: self.api_key_env.clone(),
             json_mode: self.json_mode,
             allow_insecure: self.allow_insecure,
         })

@@ -10,8 +10,8 @@ pub(super) trait Section {
     /// Where it stands; `<…>` stands for any name.
     const PATH: &'static str;
 
-    /// Its keys.
-    fn keys() -> Vec<ConfigKey>;
+    /// Its keys, with what holds for each.
+    fn declared(&self) -> Vec<(ConfigKey, Value)>;
 
     /// Takes over what a map of the file says, which stands at `at`.
     fn fill(&mut self, map: &Map<String, Value>, at: &str, reader: &mut ConfigReader);
@@ -52,17 +52,17 @@ macro_rules! section {
         impl $crate::config::section::Section for $name {
             const PATH: &'static str = $path;
 
-            fn keys() -> Vec<$crate::config::key::ConfigKey> {
+            fn declared(&self) -> Vec<($crate::config::key::ConfigKey, serde_json::Value)> {
                 #[allow(unused_variables, reason = "every default may have words of its own")]
                 let defaults = Self::default();
-                vec![$($crate::config::key::ConfigKey {
+                vec![$(($crate::config::key::ConfigKey {
                     path: concat!($path, ".", $key),
                     alias: $crate::config::section::optional!($($alias)?),
                     kind: <$type as $crate::config::value::SettingValue>::KIND,
                     range: $crate::config::section::range!($($low, $high)?),
                     default: $crate::config::section::shown!(defaults.$field $(, $shown)?),
                     doc: concat!($($doc),+).trim(),
-                },)*]
+                }, $crate::config::value::SettingValue::json(&self.$field)),)*]
             }
 
             fn fill(
@@ -106,7 +106,7 @@ macro_rules! range {
 /// A default in its own words or as it is.
 macro_rules! shown {
     ($default:expr) => {
-        $crate::config::value::SettingValue::text(&$default)
+        $crate::config::key::plain_text(&$crate::config::value::SettingValue::json(&$default))
     };
     ($default:expr, $shown:expr) => {
         $shown.to_owned()
@@ -159,8 +159,8 @@ macro_rules! choices {
                 Self::parse(value.as_str()?)
             }
 
-            fn text(&self) -> String {
-                self.as_str().to_owned()
+            fn json(&self) -> serde_json::Value {
+                self.as_str().into()
             }
         }
     };

@@ -71,8 +71,8 @@ impl SettingValue for PolicySwitch {
         })
     }
 
-    fn text(&self) -> String {
-        matches!(self, Self::On).to_string()
+    fn json(&self) -> Value {
+        Value::Bool(*self == Self::On)
     }
 }
 

@@ -66,13 +66,12 @@ impl WholeValue for PersonalRootMode {
         }
     }
 
-    fn text(&self) -> String {
+    fn json(&self) -> Value {
         match self {
-            Self::Auto => "auto",
-            Self::Yes => "true",
-            Self::No => "false",
+            Self::Auto => "auto".into(),
+            Self::Yes => true.into(),
+            Self::No => false.into(),
         }
-        .to_owned()
     }
 }
 
@@ -210,7 +209,7 @@ section! {
         /// Variables for the skill's runs: text, or {source, id}.
         "env" => env: SecretMap = SecretMap::new();
         /// Passed through to the skill.
-        "config" => config: Value = Value::Null;
+        "config" => config: Value = Value::Null, shown "{}";
     }
 }
 
@@ -264,7 +263,7 @@ impl WholeValue for SecretSetting {
         }
     }
 
-    fn text(&self) -> String {
-        "(set)".to_owned()
+    fn json(&self) -> Value {
+        "(set)".into()
     }
 }

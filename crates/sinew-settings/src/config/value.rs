@@ -15,8 +15,8 @@ pub(super) trait SettingValue: Sized {
     /// What of a value can be used, with a reason for what cannot.
     fn read(value: &Value, place: &KeyPlace<'_>, reader: &mut ConfigReader) -> Option<Self>;
 
-    /// As the reference page writes it.
-    fn text(&self) -> String;
+    /// As it would stand in the file; null where it would not, and never a secret.
+    fn json(&self) -> Value;
 }
 
 /// A type whose values can be used as a whole or not at all.
@@ -27,8 +27,8 @@ pub(super) trait WholeValue: Sized {
     /// The value, where it is usable.
     fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self>;
 
-    /// As the reference page writes it.
-    fn text(&self) -> String;
+    /// As it would stand in the file; null where it would not, and never a secret.
+    fn json(&self) -> Value;
 }
 
 impl<T: WholeValue> SettingValue for T {
@@ -42,8 +42,8 @@ impl<T: WholeValue> SettingValue for T {
         read
     }
 
-    fn text(&self) -> String {
-        T::text(self)
+    fn json(&self) -> Value {
+        T::json(self)
     }
 }
 
@@ -74,8 +74,8 @@ impl WholeValue for bool {
         value.as_bool()
     }
 
-    fn text(&self) -> String {
-        self.to_string()
+    fn json(&self) -> Value {
+        Value::from(*self)
     }
 }
 
@@ -91,8 +91,8 @@ macro_rules! whole_numbers {
                 <$type>::try_from(number).ok().filter(|_| allowed)
             }
 
-            fn text(&self) -> String {
-                self.to_string()
+            fn json(&self) -> Value {
+                Value::from(*self)
             }
         }
     )*};
@@ -114,8 +114,8 @@ impl WholeValue for f64 {
         value.as_f64().filter(|number| range.is_none_or(|range| range.contains(*number)))
     }
 
-    fn text(&self) -> String {
-        self.to_string()
+    fn json(&self) -> Value {
+        Value::from(*self)
     }
 }
 
@@ -126,8 +126,8 @@ impl WholeValue for String {
         value.as_str().map(str::to_owned)
     }
 
-    fn text(&self) -> String {
-        self.clone()
+    fn json(&self) -> Value {
+        Value::from(self.as_str())
     }
 }
 
@@ -139,8 +139,8 @@ impl WholeValue for Value {
         Some(value.clone())
     }
 
-    fn text(&self) -> String {
-        "{}".to_owned()
+    fn json(&self) -> Value {
+        self.clone()
     }
 }
 
@@ -157,8 +157,8 @@ impl WholeValue for CommandArguments {
         value.as_array()?.iter().map(text).collect::<Option<_>>().map(Self)
     }
 
-    fn text(&self) -> String {
-        self.0.text()
+    fn json(&self) -> Value {
+        self.0.json()
     }
 }
 
@@ -170,8 +170,8 @@ impl<T: SettingValue> SettingValue for Option<T> {
         T::read(value, place, reader).map(Some)
     }
 
-    fn text(&self) -> String {
-        self.as_ref().map(T::text).unwrap_or_default()
+    fn json(&self) -> Value {
+        self.as_ref().map(T::json).unwrap_or_default()
     }
 }
 
@@ -193,9 +193,8 @@ impl<T: SettingValue> SettingValue for Vec<T> {
         Some(read)
     }
 
-    fn text(&self) -> String {
-        let items: Vec<String> = self.iter().map(T::text).collect();
-        format!("[{}]", items.join(", "))
+    fn json(&self) -> Value {
+        self.iter().map(T::json).collect()
     }
 }
 
@@ -218,7 +217,7 @@ impl<T: SettingValue> SettingValue for BTreeMap<String, T> {
         Some(read)
     }
 
-    fn text(&self) -> String {
-        "{}".to_owned()
+    fn json(&self) -> Value {
+        self.iter().map(|(name, value)| (name.clone(), value.json())).collect()
     }
 }

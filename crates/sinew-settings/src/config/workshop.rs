@@ -3,12 +3,12 @@
 //! Reading is lenient, as in Skill Workshop: a value that cannot be used gives the default, a number
 //! out of range the nearest end. What is new is that each correction is said.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::glob::matches_glob;
 use super::key::{KeyKind, KeyRange};
 use super::reader::ConfigReader;
-use super::reviewer::ReviewerProvider;
+use super::reviewer::{ProviderSection, ReviewerProvider};
 use super::section::{Section, choices, section};
 use super::value::{KeyPlace, SettingValue, WholeValue};
 
@@ -50,7 +50,9 @@ section! {
         also {
             /// `config.probation`.
             probation: ProbationRule = ProbationRule::default();
-            /// `config.provider`.
+            /// `config.provider`, key by key.
+            provider_keys: ProviderSection = ProviderSection::default();
+            /// What those keys come to.
             provider: Option<ReviewerProvider> = None;
         }
     }
@@ -120,13 +122,13 @@ impl WholeValue for ApprovalPolicy {
         Self::of_rule(value).filter(|policy| *policy != Self::Never)
     }
 
-    fn text(&self) -> String {
+    fn json(&self) -> Value {
         match self {
             Self::Pending => "pending",
             Self::Auto => "auto",
             Self::Never => "never",
         }
-        .to_owned()
+        .into()
     }
 }
 
@@ -161,8 +163,8 @@ impl SettingValue for ApprovalRule {
         Some(Self { pattern, policy })
     }
 
-    fn text(&self) -> String {
-        format!("{}: {}", self.pattern, WholeValue::text(&self.policy))
+    fn json(&self) -> Value {
+        json!({"match": self.pattern, "policy": WholeValue::json(&self.policy)})
     }
 }
 
