@@ -166,7 +166,7 @@ impl Workshop<'_> {
             return Ok(learned.skipped("there are no steps, or no task"));
         }
         if clean.run.steps.len() < settings.min_steps {
-            return Ok(learned.skipped("it has fewer steps than traces.min_steps"));
+            return Ok(learned.skipped("it has fewer steps than traces.minSteps"));
         }
         let mut known = LearnedRun::of(key, &clean, &behaviour, judgement);
         let runs = self.records()?.runs()?;
