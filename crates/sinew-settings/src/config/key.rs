@@ -17,7 +17,7 @@ pub struct ConfigKey {
     /// What it may hold.
     pub kind: KeyKind,
     /// The smallest and the largest number it may hold.
-    pub range: Option<KeyRange>,
+    pub range: Option<ValueRange>,
     /// What holds when it is absent, as the reference page shows it.
     pub default: String,
     /// What it does.
@@ -88,7 +88,7 @@ pub enum KeyKind {
 
 impl KeyKind {
     /// What is expected, in words that can follow "is not".
-    pub(super) fn expected(self, range: Option<KeyRange>) -> String {
+    pub(super) fn expected(self, range: Option<ValueRange>) -> String {
         match (self, range) {
             (Self::Switch, _) => "true or false".to_owned(),
             (Self::WholeNumber, None) => "a whole number".to_owned(),
@@ -154,21 +154,21 @@ pub(super) fn alternatives(words: &[&str]) -> String {
 
 /// The smallest and the largest number that a key may hold.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KeyRange {
+pub struct ValueRange {
     /// The smallest.
     pub low: f64,
     /// The largest; infinity where there is none.
     pub high: f64,
 }
 
-impl KeyRange {
+impl ValueRange {
     /// Whether a number lies within.
     pub fn contains(self, number: f64) -> bool {
         (self.low..=self.high).contains(&number)
     }
 }
 
-impl fmt::Display for KeyRange {
+impl fmt::Display for ValueRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.high.is_finite() {
             true => write!(f, "from {} to {}", self.low, self.high),

@@ -39,7 +39,7 @@ pub use cortex::{
     CandidateOrder, CortexSection, DecayScope, ReflexGate, ReflexInstall, ShieldScope,
 };
 pub use hub::{CLAWHUB, HubSection, UpdatePolicy};
-pub use key::{ConfigKey, KeyKind, KeyRange, find_key, keys};
+pub use key::{ConfigKey, KeyKind, ValueRange, find_key, keys};
 pub use plugins::{PluginEntry, PluginsSection};
 pub use registry::{DEFAULT_S3_REGION, MirrorMode, MirrorSection, RegistryMode, RegistrySection};
 pub use reviewer::{ProviderKind, ProviderSection, ReviewerEndpoint, ReviewerProvider};

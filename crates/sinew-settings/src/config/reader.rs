@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::UnusableValue;
-use super::key::{self, KeyKind, KeyRange};
+use super::key::{self, KeyKind, ValueRange};
 use super::section::Section;
 use super::value::{KeyPlace, SettingValue};
 use crate::{Reason, ReasonCode, nearest};
@@ -93,7 +93,7 @@ impl ConfigReader {
         map: &Map<String, Value>,
         at: &str,
         spelling: &Spelling,
-        range: Option<KeyRange>,
+        range: Option<ValueRange>,
     ) {
         let name = spelling.name.split(".<").next().unwrap_or(spelling.name);
         let (parents, last) = name.rsplit_once('.').unwrap_or(("", name));

@@ -99,7 +99,7 @@ macro_rules! range {
         None
     };
     ($low:expr, $high:expr) => {
-        Some($crate::config::key::KeyRange { low: $low as f64, high: $high as f64 })
+        Some($crate::config::key::ValueRange { low: $low as f64, high: $high as f64 })
     };
 }
 
@@ -154,7 +154,7 @@ macro_rules! choices {
 
             fn from_value(
                 value: &serde_json::Value,
-                _: Option<$crate::config::key::KeyRange>,
+                _: Option<$crate::config::key::ValueRange>,
             ) -> Option<Self> {
                 Self::parse(value.as_str()?)
             }

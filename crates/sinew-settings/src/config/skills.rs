@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::key::{KeyKind, KeyRange};
+use super::key::{KeyKind, ValueRange};
 use super::section::{choices, section};
 use super::value::WholeValue;
 
@@ -57,7 +57,7 @@ pub enum PersonalRootMode {
 impl WholeValue for PersonalRootMode {
     const KIND: KeyKind = KeyKind::Words(&["auto", "true", "false"]);
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
         match value {
             Value::Bool(true) => Some(Self::Yes),
             Value::Bool(false) => Some(Self::No),
@@ -252,7 +252,7 @@ impl SecretSetting {
 impl WholeValue for SecretSetting {
     const KIND: KeyKind = KeyKind::Secret;
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
         match value {
             Value::String(text) => Some(Self::Literal(text.clone())),
             Value::Object(map) => Some(Self::Reference {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::key::{KeyKind, KeyRange, LEFT_OUT};
+use super::key::{KeyKind, LEFT_OUT, ValueRange};
 use super::reader::ConfigReader;
 
 /// A type that a key can have.
@@ -25,7 +25,7 @@ pub(super) trait WholeValue: Sized {
     const KIND: KeyKind;
 
     /// The value, where it is usable.
-    fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self>;
+    fn from_value(value: &Value, range: Option<ValueRange>) -> Option<Self>;
 
     /// As it would stand in the file; null where it would not, and never a secret.
     fn json(&self) -> Value;
@@ -55,7 +55,7 @@ pub(super) struct KeyPlace<'a> {
     /// The path as the table spells it.
     pub(super) key: &'static str,
     /// The numbers that are allowed.
-    pub(super) range: Option<KeyRange>,
+    pub(super) range: Option<ValueRange>,
     /// What happens where the value cannot be used; the key's default holds where absent.
     pub(super) otherwise: Option<&'a str>,
 }
@@ -70,7 +70,7 @@ impl KeyPlace<'_> {
 impl WholeValue for bool {
     const KIND: KeyKind = KeyKind::Switch;
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
         value.as_bool()
     }
 
@@ -85,7 +85,7 @@ macro_rules! whole_numbers {
         impl WholeValue for $type {
             const KIND: KeyKind = KeyKind::WholeNumber;
 
-            fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self> {
+            fn from_value(value: &Value, range: Option<ValueRange>) -> Option<Self> {
                 let number = whole_number(value)?;
                 let allowed = range.is_none_or(|range| range.contains(number as f64));
                 <$type>::try_from(number).ok().filter(|_| allowed)
@@ -110,7 +110,7 @@ fn whole_number(value: &Value) -> Option<u64> {
 impl WholeValue for f64 {
     const KIND: KeyKind = KeyKind::Number;
 
-    fn from_value(value: &Value, range: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, range: Option<ValueRange>) -> Option<Self> {
         value.as_f64().filter(|number| range.is_none_or(|range| range.contains(*number)))
     }
 
@@ -122,7 +122,7 @@ impl WholeValue for f64 {
 impl WholeValue for String {
     const KIND: KeyKind = KeyKind::Text;
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
         value.as_str().map(str::to_owned)
     }
 
@@ -135,7 +135,7 @@ impl WholeValue for String {
 impl WholeValue for Value {
     const KIND: KeyKind = KeyKind::Any;
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
         Some(value.clone())
     }
 
@@ -152,7 +152,7 @@ pub struct CommandArguments(pub Vec<String>);
 impl WholeValue for CommandArguments {
     const KIND: KeyKind = KeyKind::List(&KeyKind::Text);
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
         let text = |item: &Value| item.as_str().map(str::to_owned);
         value.as_array()?.iter().map(text).collect::<Option<_>>().map(Self)
     }

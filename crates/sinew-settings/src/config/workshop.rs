@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::glob::matches_glob;
-use super::key::{KeyKind, KeyRange};
+use super::key::{KeyKind, ValueRange};
 use super::reader::ConfigReader;
 use super::reviewer::{ProviderSection, ReviewerProvider};
 use super::section::{Section, choices, section};
@@ -118,7 +118,7 @@ impl ApprovalPolicy {
 impl WholeValue for ApprovalPolicy {
     const KIND: KeyKind = KeyKind::Words(Self::WORDS);
 
-    fn from_value(value: &Value, _: Option<KeyRange>) -> Option<Self> {
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
         Self::of_rule(value).filter(|policy| *policy != Self::Never)
     }
 
