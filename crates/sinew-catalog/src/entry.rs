@@ -77,6 +77,7 @@ impl SkillRequirements {
 /// Where requirements were found, if not on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum RequirementOrigin {
     /// A machine that the host is connected to.
     Remote,
@@ -84,6 +85,7 @@ pub enum RequirementOrigin {
 
 /// Whether a configuration path is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConfigPathCheck {
     /// The dotted path.
     pub path: String,
@@ -94,6 +96,7 @@ pub struct ConfigPathCheck {
 /// A skill that was found, and what was decided about it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CatalogEntry {
     /// The identifier and merge key; a broken skill has its folder's name.
     pub name: String,
@@ -112,8 +115,10 @@ pub struct CatalogEntry {
     /// Whether it came with the program.
     pub bundled: bool,
     /// The skill's file.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub file_path: PathBuf,
     /// The skill's folder.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub base_dir: PathBuf,
     /// The folder's name, or the file's without `.md`: OpenPocket's id.
     pub id: String,

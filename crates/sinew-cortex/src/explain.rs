@@ -88,21 +88,16 @@ pub struct CandidateView {
     /// Successes in a row.
     pub streak: u32,
     /// Its last failure.
-    #[cfg_attr(feature = "schema", schema(value_type = Option<Object>))]
     pub last_fail: Option<LastFailure>,
     /// Why it is not offered.
     pub filtered: Option<FilterReason>,
     /// Its numbers under the Bayesian policy.
-    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub bayes: BayesView,
     /// Its reflex.
-    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub reflex: ReflexStatus,
     /// Warnings about it.
-    #[cfg_attr(feature = "schema", schema(value_type = Vec<Object>))]
     pub lessons: Vec<LessonView>,
     /// Its rank under each policy, counted from 1; `None` if it is not offered.
-    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub rank: PolicyRanks,
     /// Failures caused by an outage.
     pub env_fails: u32,
@@ -137,6 +132,7 @@ pub enum FilterReason {
 
 /// A candidate's numbers under the Bayesian policy.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct BayesView {
     /// Discounted successes.
     pub a: f64,
@@ -156,6 +152,7 @@ pub struct BayesView {
 
 /// A candidate's rank under each policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PolicyRanks {
     /// Under `cortex`.
     pub cortex: Option<usize>,
@@ -165,6 +162,7 @@ pub struct PolicyRanks {
 
 /// A lesson as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LessonView {
     /// What was learned.
     #[serde(flatten)]

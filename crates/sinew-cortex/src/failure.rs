@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// A kind of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum FailureKind {
     /// The skill does something other than the task.
     TaskMismatch,

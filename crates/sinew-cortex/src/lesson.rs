@@ -36,6 +36,7 @@ const MAX_EVIDENCE: usize = 8;
 /// What was learned.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Lesson {
     /// Tasks of this region need a program that is often missing.
     DependencyWarning {

@@ -314,6 +314,7 @@ pub const UNKNOWN_TAG: &str = "shell:unknown";
 
 /// A failure as the original keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LastFailure {
     /// Its kind.
     #[serde(rename = "type")]
@@ -339,6 +340,7 @@ pub struct BlacklistedSkill {
 /// The original's counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CortexStats {
     /// Runs that searched.
     pub searches: u64,

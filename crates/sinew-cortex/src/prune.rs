@@ -22,6 +22,7 @@ pub const MAX_LESSONS: usize = 30;
 
 /// A removal, and the rule behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PruneRemoval {
     /// What is removed.
     #[serde(flatten)]
@@ -33,6 +34,7 @@ pub struct PruneRemoval {
 /// What is removed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum RemovalTarget {
     /// A region, with its pattern and its lessons.
     Region {
@@ -62,6 +64,7 @@ pub enum RemovalTarget {
 
 /// Why something is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum PruneRule {
     /// There are more than 80 regions, and it is the one unused for the longest time.
     #[serde(rename = "regions>80")]

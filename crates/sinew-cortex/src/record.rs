@@ -155,6 +155,7 @@ impl RecordBody {
 
 /// One use of a skill and how it ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillOutcome {
     /// The run it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -272,6 +273,7 @@ impl SkillOutcome {
 /// How a use ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum UseResult {
     /// It worked.
     Success,
@@ -284,6 +286,7 @@ pub enum UseResult {
 /// Who reported an outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum OutcomeReporter {
     /// sinew observed it.
     #[default]

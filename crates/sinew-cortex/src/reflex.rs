@@ -45,6 +45,7 @@ pub struct ReflexContext<'a> {
 
 /// Whether a reflex fires, and what it lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ReflexStatus {
     /// Whether the candidate earned one.
     pub flag: bool,

@@ -12,6 +12,7 @@ use crate::{DecisionExplanation, PromptOptions, RequirementCheck, SkillsHandle};
 /// One skill with what belongs to it.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillDetails {
     /// The skill.
     #[serde(flatten)]

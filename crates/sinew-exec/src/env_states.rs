@@ -10,6 +10,7 @@ use crate::lease::is_set;
 /// Where a declared variable comes from, and what blocks it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EnvState {
     /// The variable.
     pub name: String,
@@ -26,6 +27,7 @@ pub struct EnvState {
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum EnvValueSource {
     /// The host's environment.
     Host,

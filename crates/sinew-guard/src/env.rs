@@ -17,6 +17,7 @@ const POLICY: &str = include_str!("../data/env-policy.json");
 /// Why a variable is not passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum EnvRefusal {
     /// Controls loaders, interpreters or compilers; removed for every child.
     BlockedEverywhere,

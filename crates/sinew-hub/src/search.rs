@@ -24,6 +24,7 @@ const INDEX: &str = "index.json";
 /// A skill that a search found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RegistryCandidate {
     /// What to install.
     pub reference: String,

@@ -88,6 +88,7 @@ impl SkillVerification {
 /// One row of the list of installed skills.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WorkdirSkill {
     /// Its folder below the skills root.
     pub key: String,
@@ -117,6 +118,7 @@ pub struct WorkdirSkill {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Its folder.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub path: std::path::PathBuf,
 }
 

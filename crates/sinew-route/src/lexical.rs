@@ -10,6 +10,7 @@ pub(crate) const FIELD_COUNT: usize = 5;
 /// The part of a document that contains a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum DocumentField {
     /// The name.
     Name,

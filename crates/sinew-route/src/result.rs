@@ -7,6 +7,7 @@ use crate::lexical::DocumentField;
 /// The router's decision about a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum RouteDecision {
     /// One skill, with confidence.
     Match,
@@ -30,6 +31,7 @@ impl RouteDecision {
 /// Why nothing was matched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum AbstainReason {
     /// There is no skill to match.
     EmptyCatalog,
@@ -43,6 +45,7 @@ pub enum AbstainReason {
 
 /// One signal's share of a score: it adds `weight * normalised`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScorePart {
     /// The measured value.
     pub raw: f64,
@@ -61,6 +64,7 @@ impl ScorePart {
 
 /// The shares of all signals; they add up to the score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScoreParts {
     /// Words in fields.
     pub lexical: ScorePart,
@@ -99,6 +103,7 @@ impl ScoreParts {
 
 /// A word of the message that occurs in a skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MatchedTerm {
     /// The stem.
     pub term: String,
@@ -130,6 +135,7 @@ pub struct SkillMatch {
 /// The kind of degradation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum DegradedKind {
     /// A model is missing or cannot be read.
     ModelMissing,
@@ -143,6 +149,7 @@ pub enum DegradedKind {
 
 /// A signal that was not available, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DegradedSignal {
     /// The kind of degradation.
     pub kind: DegradedKind,
@@ -171,6 +178,7 @@ impl DegradedSignal {
 
 /// How long each stage took, in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RouteTiming {
     /// Reading the message.
     pub text: u64,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Who asks for something to be done, or did it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Actor {
     /// A person at a terminal or a signed-in page.
     Person {

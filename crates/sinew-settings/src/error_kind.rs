@@ -5,6 +5,7 @@ use serde::Serialize;
 /// What kind of error it is, which decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ErrorKind {
     /// The answer is no: nothing of that name, nothing fits.
     No,

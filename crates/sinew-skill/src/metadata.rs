@@ -86,6 +86,7 @@ impl TriggerHints {
 /// One way to install what a skill needs, as data; nothing here is ever run by this crate.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct InstallSpec {
     /// Its name within the skill.
     pub id: String,

@@ -97,6 +97,7 @@ pub struct Skill {
 
 /// A field that was repaired while reading.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RepairRecord {
     /// The field.
     pub key: String,

@@ -39,6 +39,7 @@ pub struct DraftContext {
 /// A skill made from a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillDraft {
     /// The skill's name.
     pub name: String,
@@ -51,6 +52,7 @@ pub struct SkillDraft {
     /// The replay script, where anything can be replayed.
     pub script: Option<String>,
     /// How far it is trusted: `low`, `medium` or `high`, and why.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub confidence: DraftConfidence,
     /// What is wrong with doing it this way.
     #[serde(skip_serializing_if = "Option::is_none")]

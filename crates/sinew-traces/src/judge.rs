@@ -8,6 +8,7 @@ use crate::user_reaction::{UserReaction, reaction};
 /// What speaks for or against a run, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum JudgementEvidence {
     /// The transcript says so.
     Stated,
@@ -34,6 +35,7 @@ pub enum JudgementEvidence {
 /// Whether a run succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RunJudgement {
     /// Whether it did; `None` where there is no evidence.
     pub ok: Option<bool>,

@@ -8,6 +8,7 @@ pub(crate) const MAX_LINE: usize = 1024 * 1024;
 /// Counts of what a transcript contained.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LineCounts {
     /// Lines that are not empty.
     pub lines: u64,

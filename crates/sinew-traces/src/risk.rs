@@ -8,6 +8,7 @@ use crate::run::RunStep;
 /// Why a run should not be repeated as it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ReplayRisk {
     /// Personal data was reached without asking the user.
     HumanAuthMissing,

@@ -78,6 +78,7 @@ pub enum RunEnding {
 /// One thing that was done.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RunStep {
     /// What.
     pub action: StepAction,
@@ -103,22 +104,26 @@ pub struct RunStep {
     pub secret_field: bool,
     /// In how many of a draft's runs it occurs, where not in all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<Vec<usize>>))]
     pub seen_in: Option<(usize, usize)>,
 }
 
 /// An action with the fields that this crate uses.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StepAction {
     /// Its type: `exec`, `tap`, `mcp.<server>.<tool>`.
     pub kind: String,
     /// Its fields.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
     pub fields: Map<String, Value>,
 }
 
 /// What a step was done to, on a screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StepTarget {
     /// Its text.
     #[serde(default, skip_serializing_if = "Option::is_none")]

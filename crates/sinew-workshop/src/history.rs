@@ -13,6 +13,7 @@ pub(crate) const KEPT_VERSIONS: usize = 20;
 /// Why a version was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum VersionCause {
     /// A proposal was written.
     Apply,
@@ -33,6 +34,7 @@ pub enum VersionCause {
 /// One file of a version: its content before and after, by SHA-256; absent where there was none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WrittenFile {
     /// Path below the workspace.
     pub path: String,
@@ -47,6 +49,7 @@ pub struct WrittenFile {
 /// One write to a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillVersion {
     /// A UUID.
     pub id: String,

@@ -26,6 +26,7 @@ use sinew_traces::{
 /// What became of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum LearnStatus {
     /// A new proposal.
     Proposed,
@@ -44,6 +45,7 @@ pub enum LearnStatus {
 /// What was learned from a run.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LearnResult {
     /// Whose run it was.
     pub agent: String,

@@ -25,6 +25,7 @@ const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 /// The probation state of something that was learned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ProbationStatus {
     /// It has to prove itself.
     Trial {

@@ -12,6 +12,7 @@ use crate::status::{ProposalState, ProposalTransition};
 /// Where a proposal came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ProposalSource {
     /// The `skill_workshop` tool, or a person's own words.
     Tool,
@@ -28,6 +29,7 @@ pub enum ProposalSource {
 /// What a proposal changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ProposalChange {
     /// A new skill; where one exists, its body goes under `## Workflow`.
     Create {
@@ -53,6 +55,7 @@ pub enum ProposalChange {
         description: String,
     },
     /// One text for another.
+    #[cfg_attr(feature = "schema", schema(rename_all = "camelCase"))]
     Replace {
         /// The text to replace.
         old_text: String,
@@ -69,6 +72,7 @@ pub enum ProposalChange {
 /// Details of a skill that was made from a finished run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GeneratedDetails {
     /// Its front matter's `metadata`; without it there is no front matter, as in Skill Workshop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,6 +97,7 @@ pub struct GeneratedDetails {
 /// Where a skill that was made from a finished run is stored.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum GeneratedLocation {
     /// In its own folder, as any skill.
     #[default]
@@ -179,6 +184,7 @@ impl ProposalChange {
 /// One scanner hit, with what people need to act on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ProposalFinding {
     /// `warn` or `critical`.
     pub severity: String,
@@ -217,6 +223,7 @@ fn is_zero(number: &usize) -> bool {
 /// The file a proposal is about, as it was when the proposal was made.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ProposalTarget {
     /// Path below the workspace.
     pub path: String,
@@ -235,6 +242,7 @@ pub struct ProposalTarget {
 /// One thing that happened to a proposal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ProposalStep {
     /// When, in milliseconds since 1970.
     pub at: u64,
@@ -250,6 +258,7 @@ pub struct ProposalStep {
 /// A rule whose finding a person has seen and accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FindingAcknowledgement {
     /// The rule.
     pub rule: String,
@@ -264,6 +273,7 @@ pub struct FindingAcknowledgement {
 /// Messages that a new description should match, and messages that it should not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TriggerQueries {
     /// Messages that the skill is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -283,6 +293,7 @@ impl TriggerQueries {
 /// A change to a skill that waits for review.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Proposal {
     /// A UUID.
     pub id: String,

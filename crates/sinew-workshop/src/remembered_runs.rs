@@ -11,6 +11,7 @@ use sinew_traces::{CleanRun, LearnedRun, RunJudgement, TraceSettings};
 /// A run as it is remembered.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RememberedRun {
     /// Its id.
     pub id: String,

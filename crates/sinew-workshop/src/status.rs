@@ -7,6 +7,7 @@ use crate::error::{Result, WorkshopError};
 /// The state of a proposal, with its details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "lowercase", rename_all_fields = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ProposalState {
     /// It waits for a decision.
     Pending,
@@ -19,11 +20,13 @@ pub enum ProposalState {
         undone: bool,
     },
     /// A critical finding holds it.
+    #[cfg_attr(feature = "schema", schema(rename_all = "camelCase"))]
     Quarantined {
         /// The message of the first critical finding.
         quarantine_reason: String,
     },
     /// Its target is no longer what it was made for.
+    #[cfg_attr(feature = "schema", schema(rename_all = "camelCase"))]
     Stale {
         /// Why.
         stale_reason: String,

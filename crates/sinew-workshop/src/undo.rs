@@ -41,6 +41,7 @@ pub enum UndoForce {
 /// What was taken back.
 #[derive(Debug, Clone, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UndoReport {
     /// Always `undone`.
     pub status: &'static str,

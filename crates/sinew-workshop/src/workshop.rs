@@ -76,6 +76,7 @@ impl std::fmt::Debug for Workshop<'_> {
 /// How many proposals are in which state.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ProposalCounts {
     /// The workspace.
     pub workspace_dir: String,

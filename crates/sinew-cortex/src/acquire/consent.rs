@@ -10,6 +10,7 @@ use super::run::CandidateVerdict;
 /// Something that needs approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ConsentAct {
     /// A skill is installed.
     Install,
@@ -55,6 +56,7 @@ impl ConsentAct {
 /// Where an answer came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ConsentChannel {
     /// The agent's program asked the user itself.
     Elicitation,
@@ -92,6 +94,7 @@ pub enum ConsentAnswer {
 /// How much an approval of an installation covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ConsentScope {
     /// The candidates that were listed, in order.
     #[default]

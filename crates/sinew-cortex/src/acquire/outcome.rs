@@ -18,6 +18,7 @@ const RETAIN_CHARS: u64 = 8_000;
 
 /// How a use ended, as it was reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UseReport {
     /// Whether it worked.
     pub result: UseResult,
@@ -142,6 +143,7 @@ pub fn may_retain(candidate: &RegionCandidate) -> bool {
 
 /// What a run tried, for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct AcquireReport {
     /// The run.
     pub run: String,
@@ -155,6 +157,7 @@ pub struct AcquireReport {
 
 /// One candidate that failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FailedCandidate {
     /// The skill.
     pub slug: String,

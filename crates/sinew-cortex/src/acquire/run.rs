@@ -338,6 +338,7 @@ pub struct StagedCandidate {
 /// The scanner's verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum CandidateVerdict {
     /// No findings.
     Allow,
@@ -369,6 +370,7 @@ pub struct CandidateAttempt {
 /// How far a candidate got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum AttemptStage {
     /// Installation.
     Install,
@@ -379,6 +381,7 @@ pub enum AttemptStage {
 /// How a run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum AcquireEnding {
     /// An installed skill could do it.
     Handled,

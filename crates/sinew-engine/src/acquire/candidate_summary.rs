@@ -13,6 +13,7 @@ use crate::{Cortex, EngineError, ProbedLesson};
 
 /// Everything that is shown of a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CandidateSummary {
     /// The skill.
     pub slug: String,

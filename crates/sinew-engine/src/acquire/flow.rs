@@ -47,6 +47,7 @@ pub struct AcquireStatus {
 /// What a run waits for.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "for", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum AcquireWait {
     /// A person's answer.
     Approval {
@@ -60,6 +61,7 @@ pub enum AcquireWait {
         /// The skill.
         slug: String,
         /// Its folder.
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         folder: PathBuf,
     },
     /// The outcome of a use that was cut short.

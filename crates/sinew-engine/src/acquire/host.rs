@@ -88,6 +88,7 @@ pub struct ReadySkill<'a> {
 /// What happens, as one line of a stream.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum AcquireProgress<'a> {
     /// A run begins, or goes on.
     Run {

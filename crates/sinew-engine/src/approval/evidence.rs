@@ -13,6 +13,7 @@ const MAX_LINES: usize = 50;
 
 /// Everything worth knowing for an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ApprovalEvidence {
     /// What the skill is called.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -57,6 +58,7 @@ pub struct ApprovalEvidence {
 
 /// What the scanner says, in numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ApprovalScan {
     /// Allow, warn or block.
     pub verdict: CandidateVerdict,
@@ -88,6 +90,7 @@ impl ApprovalScan {
 
 /// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PlanStep {
     /// What is done.
     pub text: String,
@@ -98,6 +101,7 @@ pub struct PlanStep {
 /// How much a step puts at stake, least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum StepRisk {
     /// It only looks.
     ReadOnly,

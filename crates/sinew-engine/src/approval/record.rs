@@ -13,6 +13,7 @@ use super::evidence::ApprovalEvidence;
 
 /// Something that waits for a person, or that a person decided.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Approval {
     /// Its name: 12 characters that mean nothing.
     pub id: String,
@@ -103,6 +104,7 @@ pub(super) fn expires(kind: ConsentAct, now: UtcInstant) -> Option<UtcInstant> {
 
 /// What an approval is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ApprovalSubject {
     /// The skill, slug, proposal, file or command.
     pub name: String,
@@ -116,6 +118,7 @@ pub struct ApprovalSubject {
 
 /// The bytes that a yes is bound to. Nothing at all for a command, whose text is its name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ApprovalContent {
     /// The digest of all of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -127,6 +130,7 @@ pub struct ApprovalContent {
 
 /// One file, as it was when it was shown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ApprovalFileDigest {
     /// Its path within the skill.
     pub path: String,
@@ -179,6 +183,7 @@ impl ApprovalContent {
 /// Where an approval stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ApprovalState {
     /// It waits.
     Pending {
@@ -229,6 +234,7 @@ impl ApprovalState {
 
 /// Who decided, where and when.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DecisionOrigin {
     /// Who.
     #[serde(flatten)]

@@ -47,6 +47,7 @@ pub struct RegionRow {
 
 /// One lesson with its number, by which it is named.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LessonRow {
     /// Its number, counted from 1.
     pub number: usize,

@@ -81,6 +81,7 @@ pub struct NewOutcome {
 
 /// What an outcome did to the memory.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutcomeEffect {
     /// The record, for a retraction.
     pub id: Ulid,
@@ -125,6 +126,7 @@ pub struct OutcomeEffect {
 /// What an outcome did to a reflex.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ReflexChange {
     /// It was earned.
     Set,

@@ -31,6 +31,7 @@ const PAGE: usize = 1_000;
 
 /// A run after its outcome was reported.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ReportedRun {
     /// The run.
     pub run: String,

@@ -9,6 +9,7 @@ use sinew_settings::{ErrorCode, ErrorKind};
 /// What became of one reference.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HubRecord {
     /// What was asked for.
     #[serde(rename = "ref")]
@@ -18,6 +19,7 @@ pub struct HubRecord {
     pub status: &'static str,
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub reason: Option<ErrorCode>,
     /// The exact version.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -27,6 +29,7 @@ pub struct HubRecord {
     pub digest: Option<String>,
     /// Where it lies.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub path: Option<std::path::PathBuf>,
     /// What the guard found, where that is why not.
     pub findings: Vec<Finding>,
@@ -35,6 +38,7 @@ pub struct HubRecord {
     pub diff: Option<VersionDiff>,
     /// A copy of what was replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
     pub backup: Option<std::path::PathBuf>,
     /// What was meant instead, where the reference is ambiguous.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -9,6 +9,7 @@ use crate::{EngineError, HubHandle};
 
 /// What became of a skill here before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CandidateHistory {
     /// How often it worked.
     pub success: u64,
@@ -21,6 +22,7 @@ pub struct CandidateHistory {
 /// A row of a search, with its history.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SearchCandidate {
     /// The row.
     #[serde(flatten)]
@@ -33,6 +35,7 @@ pub struct SearchCandidate {
 /// What a search found.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SearchReport {
     /// The rows: fitting ones first, and reviewed before unreviewed.
     pub candidates: Vec<SearchCandidate>,

@@ -19,6 +19,7 @@ const SHOWN_TERMS: usize = 4;
 
 /// The right skills for a message, or none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RouteAnswer {
     /// The answer.
     pub decision: RouteDecision,
@@ -72,6 +73,7 @@ pub struct RouteAnswer {
 
 /// One ranked skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RouteMatch {
     /// Its id in the index.
     pub id: String,
@@ -104,6 +106,7 @@ pub struct RouteMatch {
 
 /// A skill that a message asks for by its command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NamedSkill {
     /// Its name.
     pub name: String,
@@ -124,6 +127,7 @@ pub struct NamedSkill {
 
 /// The skill that leads in a task area.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RegionLeader {
     /// The skill.
     pub slug: String,
@@ -138,6 +142,7 @@ pub struct RegionLeader {
 
 /// A candidate whose reflex fires.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ReflexHit {
     /// The skill.
     pub slug: String,

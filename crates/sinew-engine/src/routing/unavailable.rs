@@ -10,6 +10,7 @@ use crate::Engine;
 
 /// A skill that would fit a message, but cannot be used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UnavailableSkill {
     /// Its name.
     pub name: String,

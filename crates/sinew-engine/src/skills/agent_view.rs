@@ -31,6 +31,7 @@ const REFERENCE_RULES: [&str; 7] = [
 
 /// A skill in a list.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillSummary {
     /// Its name.
     pub name: String,
@@ -65,6 +66,7 @@ pub struct SkillSummary {
 
 /// How far a skill is trusted.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillTrust {
     /// What the guard says.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +115,7 @@ pub enum ScanSubject<'a> {
 
 /// What an agent is told about a scan.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct AgentScanVerdict {
     /// Allow, warn or block.
     pub verdict: Verdict,
@@ -128,6 +131,7 @@ pub struct AgentScanVerdict {
 
 /// Findings by weight.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FindingCounts {
     /// They block.
     pub critical: usize,
@@ -139,6 +143,7 @@ pub struct FindingCounts {
 
 /// How much was scanned.
 #[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScanExtent {
     /// Files.
     pub files: usize,

@@ -8,6 +8,7 @@ use crate::SkillsHandle;
 
 /// One thing that a skill asks for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct RequirementCheck {
     /// What kind of thing: `program`, `variable`, `setting` or `system`.
     pub kind: &'static str,

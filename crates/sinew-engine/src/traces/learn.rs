@@ -42,6 +42,7 @@ pub enum LearnSource {
 /// What was read of a file.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LearnedFile {
     /// The file; `-` for what was handed over.
     pub path: String,
@@ -56,6 +57,7 @@ pub struct LearnedFile {
 
 /// A file that was not read, and why.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UnreadFile {
     /// The file.
     pub path: String,
@@ -66,6 +68,7 @@ pub struct UnreadFile {
 /// What was learned.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LearnReport {
     /// The first draft.
     pub draft: Option<SkillDraft>,

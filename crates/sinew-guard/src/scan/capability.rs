@@ -18,6 +18,7 @@ const MAX_ENTRIES: usize = 200;
 
 /// A host and what it is used for.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct HostUse {
     /// The host.
     pub host: String,
@@ -29,6 +30,7 @@ pub struct HostUse {
 
 /// An environment variable and whether the front matter names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EnvUse {
     /// The variable.
     pub name: String,
@@ -39,6 +41,7 @@ pub struct EnvUse {
 /// What a skill can do, as far as its text says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillCapabilities {
     /// Hosts it names.
     pub hosts: Vec<HostUse>,

@@ -8,6 +8,7 @@ use super::capability::SkillCapabilities;
 /// How severe a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum FindingSeverity {
     /// Worth knowing.
     Info,
@@ -85,6 +86,7 @@ impl Verdict {
 /// Which rules apply, and how strictly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ScanScope {
     /// A generated change, before it is stored.
     Proposal,
@@ -98,6 +100,7 @@ pub enum ScanScope {
 
 /// One piece of evidence behind a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FactRef {
     /// What was seen.
     pub kind: String,
@@ -109,6 +112,7 @@ pub struct FactRef {
 
 /// One scanner hit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Finding {
     /// The rule's id.
     pub rule: String,
@@ -150,6 +154,7 @@ pub struct Finding {
 
 /// The complete result of one scan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScanReport {
     /// Allow, warn or block.
     pub verdict: Verdict,

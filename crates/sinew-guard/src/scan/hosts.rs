@@ -14,6 +14,7 @@ use super::lines::floor_char_boundary;
 /// How a host is classified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum HostClass {
     /// This machine.
     Loopback,

@@ -23,6 +23,7 @@ const STEERING: &[&str] = &["allowed-tools", "install", "hooks"];
 /// What a new version changes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct VersionDiff {
     /// The version before.
     pub from: String,

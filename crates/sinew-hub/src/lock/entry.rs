@@ -87,6 +87,7 @@ impl LockEntry {
 /// Where a skill came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SourceRecord {
     /// The kind of source.
     pub kind: SourceKind,
@@ -155,6 +156,7 @@ impl SourceRecord {
 /// The kind of source a skill came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum SourceKind {
     /// The default registry, ClawHub.
     Clawhub,
@@ -236,6 +238,7 @@ impl ScanRecord {
 
 /// A finding, without its text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FindingRecord {
     /// The rule.
     pub rule: String,
@@ -288,6 +291,7 @@ pub enum ApprovalMethod {
 /// What the registry said about a skill last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UpstreamRecord {
     /// `clean`, `suspicious`, `malicious`, `pending`, `error` or `unknown`.
     pub verdict: String,
@@ -301,6 +305,7 @@ pub struct UpstreamRecord {
 /// How long a skill is meant to stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum SkillRetention {
     /// For one task.
     Task,

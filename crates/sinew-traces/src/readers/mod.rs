@@ -28,6 +28,7 @@ const LOOKED_AT: usize = 50;
 /// Whose transcript it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum TraceAgent {
     /// Claude Code's session files.
     ClaudeCode,

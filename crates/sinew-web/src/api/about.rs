@@ -1,37 +1,54 @@
 //! The server itself: version, configuration, numbers.
 
+use std::path::Path;
+
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use serde::Serialize;
 use sinew_catalog::{Catalog, EntryState};
 use sinew_cortex::record::{RecordBody, UseResult};
 use sinew_cortex::stored_body::from_stored;
 use sinew_engine::{Engine, EngineError, PromptOptions};
 use sinew_store::StreamTail;
+use utoipa::ToSchema;
 
+use super::Problem;
 use super::extract::JsonReply;
 use super::openapi::ProblemResponses;
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::{WebApp, WebMetrics, family};
+
+/// The program, and what it looks at
+#[derive(Serialize, ToSchema)]
+struct VersionReply<'a> {
+    /// The program's version
+    version: &'static str,
+    /// Whose habits apply
+    profile: &'static str,
+    /// The agent's workspace
+    #[schema(value_type = String)]
+    workspace: &'a Path,
+    /// The version of the catalog
+    catalog: u64,
+}
 
 /// The program's version and what it looks at
 #[utoipa::path(
     get, path = "/version", tag = "server", operation_id = "version",
-    responses((status = 200, body = records::VersionReply), ProblemResponses)
+    responses((status = 200, body = VersionReply<'static>), ProblemResponses)
 )]
 pub(crate) async fn version(
     State(app): State<WebApp>,
     _caller: WebCaller,
 ) -> Result<JsonReply, Problem> {
     app.ask(|look| {
-        JsonReply::of(&json!({
-            "version": env!("CARGO_PKG_VERSION"),
-            "profile": look.engine.profile().name,
-            "workspace": look.engine.workspace(),
-            "catalog": look.snapshot.version,
-        }))
+        JsonReply::of(&VersionReply {
+            version: env!("CARGO_PKG_VERSION"),
+            profile: look.engine.profile().name,
+            workspace: look.engine.workspace(),
+            catalog: look.snapshot.version,
+        })
     })
     .await
 }

@@ -2,13 +2,15 @@
 
 use axum::extract::State;
 use serde::Deserialize;
-use sinew_engine::approval::{ApprovalDecision, ConsentAnswer, ConsentChannel, ConsentScope};
+use sinew_engine::approval::{
+    Approval, ApprovalDecision, ConsentAnswer, ConsentChannel, ConsentScope,
+};
 use utoipa::{IntoParams, ToSchema};
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
 use super::openapi::ProblemResponses;
 use super::page::{CursorPage, PageRequest, newest_first};
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::WebApp;
 
@@ -38,7 +40,7 @@ enum ApprovalStateFilter {
 /// What waits for a person, newest first
 #[utoipa::path(
     get, path = "/approvals", tag = "approvals", operation_id = "approvals", params(ApprovalListQuery),
-    responses((status = 200, body = CursorPage<records::ApprovalReply>), ProblemResponses)
+    responses((status = 200, body = CursorPage<Approval>), ProblemResponses)
 )]
 pub(crate) async fn list(
     State(app): State<WebApp>,
@@ -60,7 +62,7 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/approvals/{id}", tag = "approvals", operation_id = "approval",
     params(("id" = String, Path, description = "The approval")),
-    responses((status = 200, body = records::ApprovalReply), ProblemResponses)
+    responses((status = 200, body = Approval), ProblemResponses)
 )]
 pub(crate) async fn show(
     State(app): State<WebApp>,
@@ -99,7 +101,7 @@ enum ApprovalDecisionName {
     post, path = "/approvals/{id}/decision", tag = "approvals", operation_id = "decide_approval",
     params(("id" = String, Path, description = "The approval")),
     request_body = ApprovalDecisionBody,
-    responses((status = 200, body = records::ApprovalReply), ProblemResponses)
+    responses((status = 200, body = Approval), ProblemResponses)
 )]
 pub(crate) async fn decide(
     State(app): State<WebApp>,

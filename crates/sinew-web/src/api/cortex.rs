@@ -3,15 +3,15 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use sinew_cortex::memory::CortexStats;
 use sinew_cortex::weight;
-use sinew_engine::{CortexOverview, LessonRow};
+use sinew_engine::{CortexOverview, LessonRow, RegionRow};
 use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath};
 use super::openapi::ProblemResponses;
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::WebApp;
 
@@ -20,13 +20,22 @@ pub(crate) const DECAY_AHEAD: u32 = 180;
 /// Days between two points of a curve.
 const DECAY_STEP: usize = 6;
 
-#[derive(Serialize)]
-struct CortexWire {
-    #[serde(flatten)]
-    overview: CortexOverview,
-    /// Every lesson, by its number.
+/// What was learned
+#[derive(Serialize, ToSchema)]
+struct CortexReply {
+    /// The areas of tasks, each with its candidates
+    regions: Vec<RegionRow>,
+    /// Every lesson, by its number
     lessons: Vec<LessonRow>,
-    /// What disuse will make of each weight.
+    /// Skills that are never offered
+    blacklist: Vec<String>,
+    /// Skills that were kept after their task
+    retained: Vec<String>,
+    /// How often what happened
+    stats: CortexStats,
+    /// How many records it is learned from
+    records: u64,
+    /// What disuse will make of each weight
     decay: Vec<DecayCurve>,
 }
 
@@ -71,7 +80,8 @@ async fn learned(app: WebApp, region: Option<String>) -> Result<JsonReply, Probl
             lessons.retain(of_region);
         }
         let decay = curves(&overview);
-        JsonReply::of(&CortexWire { overview, lessons, decay })
+        let CortexOverview { regions, blacklist, retained, stats, records, .. } = overview;
+        JsonReply::of(&CortexReply { regions, lessons, blacklist, retained, stats, records, decay })
     })
     .await
 }
@@ -79,7 +89,7 @@ async fn learned(app: WebApp, region: Option<String>) -> Result<JsonReply, Probl
 /// Everything that was learned
 #[utoipa::path(
     get, path = "/cortex", tag = "cortex", operation_id = "overview",
-    responses((status = 200, body = records::CortexReply), ProblemResponses)
+    responses((status = 200, body = CortexReply), ProblemResponses)
 )]
 pub(crate) async fn overview(
     State(app): State<WebApp>,
@@ -92,7 +102,7 @@ pub(crate) async fn overview(
 #[utoipa::path(
     get, path = "/cortex/regions/{id}", tag = "cortex", operation_id = "overview_of",
     params(("id" = String, Path, description = "The region")),
-    responses((status = 200, body = records::CortexReply), ProblemResponses)
+    responses((status = 200, body = CortexReply), ProblemResponses)
 )]
 pub(crate) async fn region(
     State(app): State<WebApp>,
@@ -114,13 +124,22 @@ pub(crate) struct BlacklistBody {
     reason: Option<String>,
 }
 
+/// Whether a skill is offered
+#[derive(Serialize, ToSchema)]
+struct BlacklistReply {
+    /// The skill
+    slug: String,
+    /// Whether it is never offered
+    hidden: bool,
+}
+
 /// Never offer a skill again
 #[utoipa::path(
     post, path = "/cortex/blacklist", tag = "cortex", operation_id = "blacklist_add",
     request_body = BlacklistBody,
     responses(
-        (status = 200, description = "It was hidden already", body = records::BlacklistReply),
-        (status = 201, description = "It is hidden from now on", body = records::BlacklistReply),
+        (status = 200, description = "It was hidden already", body = BlacklistReply),
+        (status = 201, description = "It is hidden from now on", body = BlacklistReply),
         ProblemResponses
     )
 )]
@@ -133,7 +152,7 @@ pub(crate) async fn blacklist_add(
         let cortex = look.engine.cortex()?;
         let added = cortex.blacklist_add(&hidden.slug, hidden.reason.as_deref())?;
         let status = if added { StatusCode::CREATED } else { StatusCode::OK };
-        Ok((status, JsonReply::of(&json!({"slug": hidden.slug, "hidden": true}))?))
+        Ok((status, JsonReply::of(&BlacklistReply { slug: hidden.slug, hidden: true })?))
     })
     .await
 }
@@ -142,7 +161,7 @@ pub(crate) async fn blacklist_add(
 #[utoipa::path(
     delete, path = "/cortex/blacklist/{slug}", tag = "cortex", operation_id = "blacklist_remove",
     params(("slug" = String, Path, description = "The skill")),
-    responses((status = 200, body = records::BlacklistReply), ProblemResponses)
+    responses((status = 200, body = BlacklistReply), ProblemResponses)
 )]
 pub(crate) async fn blacklist_remove(
     State(app): State<WebApp>,
@@ -155,5 +174,5 @@ pub(crate) async fn blacklist_remove(
         let said = format!("`{}` is not hidden", slug.escape_debug());
         return Err(Problem::new(ErrorCode::NotHidden, said));
     }
-    Ok(JsonReply::of(&json!({"slug": slug, "hidden": false}))?)
+    Ok(JsonReply::of(&BlacklistReply { slug, hidden: false })?)
 }

@@ -2,21 +2,21 @@
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use sinew_cortex::acquire::UseReport;
 use sinew_cortex::failure::FailureKind;
-use sinew_cortex::record::{OutcomeReporter, UseResult};
-use sinew_engine::NewOutcome;
+use sinew_cortex::record::{OutcomeReporter, RecordBody, SkillOutcome, UseResult};
+use sinew_cortex::{Ulid, UtcInstant};
 use sinew_engine::acquire::UnattendedHost;
 use sinew_engine::hub::HubOverrides;
+use sinew_engine::{NewOutcome, OutcomeEffect};
 use sinew_settings::ErrorCode;
 use utoipa::{IntoParams, ToSchema};
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlQuery};
 use super::openapi::ProblemResponses;
 use super::page::{CursorPage, PageRequest, newest_first};
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::WebApp;
 
@@ -38,10 +38,24 @@ pub(crate) struct OutcomeListQuery {
     cursor: Option<String>,
 }
 
+/// One recorded use
+#[derive(Serialize, ToSchema)]
+struct OutcomeRow {
+    /// The record
+    id: Ulid,
+    /// When
+    ts: UtcInstant,
+    /// What kind of record it is: `outcome`
+    #[serde(rename = "type")]
+    record: &'static str,
+    #[serde(flatten)]
+    outcome: SkillOutcome,
+}
+
 /// How skills did, newest first
 #[utoipa::path(
     get, path = "/outcomes", tag = "cortex", operation_id = "outcomes", params(OutcomeListQuery),
-    responses((status = 200, body = CursorPage<records::OutcomeRecord>), ProblemResponses)
+    responses((status = 200, body = CursorPage<OutcomeRow>), ProblemResponses)
 )]
 pub(crate) async fn list(
     State(app): State<WebApp>,
@@ -49,17 +63,19 @@ pub(crate) async fn list(
     UrlQuery(query): UrlQuery<OutcomeListQuery>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let mut found = look.engine.cortex()?.outcomes(REACHED)?;
-        found.retain(|record| match &record.body {
-            sinew_cortex::record::RecordBody::Outcome(outcome) => {
-                query.skill.as_ref().is_none_or(|skill| outcome.slug == *skill)
-                    && query.region.as_ref().is_none_or(|region| outcome.region == *region)
+        let taken = |outcome: &SkillOutcome| {
+            query.skill.as_ref().is_none_or(|skill| outcome.slug == *skill)
+                && query.region.as_ref().is_none_or(|region| outcome.region == *region)
+        };
+        let found = look.engine.cortex()?.outcomes(REACHED)?;
+        let keyed = found.into_iter().filter_map(|record| match record.body {
+            RecordBody::Outcome(outcome) if taken(&outcome) => {
+                let key = newest_first(record.ts.ms(), &record.id.to_string());
+                let (id, ts) = (record.id, record.ts);
+                Some((key, OutcomeRow { id, ts, record: "outcome", outcome: *outcome }))
             }
-            _ => false,
+            _ => None,
         });
-        let keyed = found
-            .into_iter()
-            .map(|record| (newest_first(record.ts.ms(), &record.id.to_string()), record));
         let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
         JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
     })
@@ -85,7 +101,7 @@ pub(crate) struct OutcomeBody {
     /// How it went
     outcome: OutcomeResultName,
     /// How it failed; needed with a failure
-    failure: Option<OutcomeFailureName>,
+    failure: Option<FailureKind>,
     /// What was seen
     #[schema(max_length = 500)]
     detail: Option<String>,
@@ -110,32 +126,27 @@ enum OutcomeResultName {
     Failure,
 }
 
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-enum OutcomeFailureName {
-    DependencyMissing,
-    ApiError,
-    AuthError,
-    TaskMismatch,
-    RuntimeError,
+/// What an outcome did to the memory, or where the run stands that it was reported for
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum OutcomeReply {
+    Recorded(Box<OutcomeEffect>),
+    Run(OutcomeRunState),
 }
 
-impl From<OutcomeFailureName> for FailureKind {
-    fn from(failure: OutcomeFailureName) -> Self {
-        match failure {
-            OutcomeFailureName::DependencyMissing => Self::DependencyMissing,
-            OutcomeFailureName::ApiError => Self::ApiError,
-            OutcomeFailureName::AuthError => Self::AuthError,
-            OutcomeFailureName::TaskMismatch => Self::TaskMismatch,
-            OutcomeFailureName::RuntimeError => Self::RuntimeError,
-        }
-    }
+/// Where a run stands
+#[derive(Serialize, ToSchema)]
+struct OutcomeRunState {
+    /// The run
+    run: String,
+    /// Its state
+    state: &'static str,
 }
 
 /// Tell the cortex how the use of a skill went
 #[utoipa::path(
     post, path = "/outcomes", tag = "cortex", operation_id = "record", request_body = OutcomeBody,
-    responses((status = 201, body = records::OutcomeReply), ProblemResponses)
+    responses((status = 201, body = OutcomeReply), ProblemResponses)
 )]
 pub(crate) async fn report(
     State(app): State<WebApp>,
@@ -157,7 +168,7 @@ pub(crate) async fn report(
     }
     app.change(move |look| {
         let cortex = look.engine.cortex()?;
-        let kind = report.failure.map(FailureKind::from);
+        let kind = report.failure;
         let origin =
             if caller.is_person() { OutcomeReporter::User } else { OutcomeReporter::Agent };
         if let Some(run) = &report.run {
@@ -177,8 +188,8 @@ pub(crate) async fn report(
             let market = look.engine.hub().market(&HubOverrides::default())?;
             let flow = look.engine.hub().acquisition(&market);
             let run = flow.report(run, finish, &mut UnattendedHost)?.run;
-            let told = json!({"run": run.id, "state": run.state.name()});
-            return Ok((StatusCode::CREATED, JsonReply::of(&told)?));
+            let state = OutcomeRunState { state: run.state.name(), run: run.id };
+            return Ok((StatusCode::CREATED, JsonReply::of(&OutcomeReply::Run(state))?));
         }
         let recorded = cortex.record(&NewOutcome {
             region: report.region,
@@ -193,6 +204,7 @@ pub(crate) async fn report(
             origin,
             ..NewOutcome::default()
         })?;
+        let recorded = OutcomeReply::Recorded(Box::new(recorded));
         Ok((StatusCode::CREATED, JsonReply::of(&recorded)?))
     })
     .await

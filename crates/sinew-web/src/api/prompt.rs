@@ -6,14 +6,14 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sinew_catalog::prompt::PromptReport;
-use sinew_engine::{AnswerPrompt, PromptOptions, RouteRequest};
+use sinew_engine::{AnswerPrompt, PromptOptions, RouteAnswer, RouteRequest};
 use sinew_settings::config::ModelChoice;
 use sinew_settings::{ErrorCode, Reason};
 use utoipa::{IntoParams, ToSchema};
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlQuery};
 use super::openapi::ProblemResponses;
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::{ServerEventKind, WebApp, WebContext};
 
@@ -149,7 +149,7 @@ impl RouteBody {
 /// The right skills for a message, or none
 #[utoipa::path(
     post, path = "/route", tag = "route", operation_id = "routed", request_body = RouteBody,
-    responses((status = 200, body = records::RouteReply), ProblemResponses)
+    responses((status = 200, body = RouteAnswer), ProblemResponses)
 )]
 pub(crate) async fn route(
     State(app): State<WebApp>,

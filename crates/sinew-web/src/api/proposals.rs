@@ -3,18 +3,18 @@
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use sinew_engine::EngineError;
+use serde_json::json;
 use sinew_workshop::{
-    ApplyConsent, Proposal, ProposalPreview, ProposalRequest, ProposalRevision, ProposalUpdate,
-    UndoForce, UndoTarget, WorkshopCaller as ToolCaller,
+    ApplyConsent, GateReport, ProposalPreview, ProposalRequest, ProposalRevision, UndoForce,
+    UndoReport, UndoTarget, WorkshopCaller as ToolCaller,
 };
 use utoipa::{IntoParams, ToSchema};
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
 use super::openapi::ProblemResponses;
 use super::page::{CursorPage, PageRequest, newest_first};
-use super::{Problem, records};
+use super::proposal_reply::{ProposalReply, ProposalUpdateReply, decided};
 use crate::access::WebCaller;
 use crate::app::WebApp;
 
@@ -60,33 +60,10 @@ impl ProposalStatusFilter {
     }
 }
 
-/// A proposal as this caller may see it: what was found is for people, programs get the numbers.
-fn record(proposal: &Proposal, caller: &WebCaller) -> Value {
-    let mut value = json!(proposal);
-    if let Some(object) = value.as_object_mut() {
-        object.shift_remove("original");
-        if !caller.is_person() && object.shift_remove("scanFindings").is_some() {
-            let critical = proposal.scan_findings.iter().filter(|f| f.is_critical()).count();
-            let warn = proposal.scan_findings.len() - critical;
-            object.insert("findings".to_owned(), json!({"critical": critical, "warn": warn}));
-        }
-    }
-    value
-}
-
-fn decided(done: &ProposalUpdate, caller: &WebCaller) -> Result<JsonReply, EngineError> {
-    let mut value = json!({"status": done.proposal.status.as_str()});
-    if let Some(path) = &done.skill_path {
-        value["skillPath"] = json!(path);
-    }
-    value["proposal"] = record(&done.proposal, caller);
-    JsonReply::of(&value)
-}
-
 /// Proposals, newest first
 #[utoipa::path(
     get, path = "/proposals", tag = "workshop", operation_id = "proposals", params(ProposalListQuery),
-    responses((status = 200, body = CursorPage<records::ProposalRecord>), ProblemResponses)
+    responses((status = 200, body = CursorPage<ProposalReply>), ProblemResponses)
 )]
 pub(crate) async fn list(
     State(app): State<WebApp>,
@@ -99,9 +76,9 @@ pub(crate) async fn list(
             query.status.takes(proposal.status.as_str())
                 && query.skill.as_ref().is_none_or(|skill| proposal.skill_name == *skill)
         });
-        let keyed = found.iter().map(|proposal| {
+        let keyed = found.into_iter().map(|proposal| {
             let at = i64::try_from(proposal.created_at).unwrap_or(i64::MAX);
-            (newest_first(at, &proposal.id), record(proposal, &caller))
+            (newest_first(at, &proposal.id), ProposalReply::of(proposal, &caller))
         });
         let wanted = PageRequest { limit: query.limit, cursor: query.cursor.clone() };
         JsonReply::of(&CursorPage::cut(keyed, &wanted, look.snapshot.version)?)
@@ -113,7 +90,7 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/proposals/{id}", tag = "workshop", operation_id = "inspect",
     params(("id" = String, Path, description = "The proposal")),
-    responses((status = 200, body = records::ProposalRecord), ProblemResponses)
+    responses((status = 200, body = ProposalReply), ProblemResponses)
 )]
 pub(crate) async fn show(
     State(app): State<WebApp>,
@@ -122,26 +99,29 @@ pub(crate) async fn show(
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let found = look.engine.workshop().with(|shop| shop.inspect(&id))?;
-        JsonReply::of(&record(&found, &caller))
+        JsonReply::of(&ProposalReply::of(found, &caller))
     })
     .await
 }
 
-#[derive(Serialize)]
+/// What a proposal would change now
+#[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ProposalDiffWire<'a> {
-    path: &'a str,
+struct ProposalDiffReply {
+    path: String,
+    /// A unified diff
     diff: String,
-    result_sha256: &'a str,
-    problem: Option<&'a str>,
-    gates: &'a sinew_workshop::GateReport,
+    result_sha256: String,
+    /// Why it cannot be written as it stands
+    problem: Option<String>,
+    gates: GateReport,
 }
 
 /// What a proposal would change now, as a unified diff
 #[utoipa::path(
     get, path = "/proposals/{id}/diff", tag = "workshop", operation_id = "preview",
     params(("id" = String, Path, description = "The proposal")),
-    responses((status = 200, body = records::ProposalDiffReply), ProblemResponses)
+    responses((status = 200, body = ProposalDiffReply), ProblemResponses)
 )]
 pub(crate) async fn diff(
     State(app): State<WebApp>,
@@ -150,12 +130,12 @@ pub(crate) async fn diff(
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let preview: ProposalPreview = look.engine.workshop().with(|shop| shop.preview(&id))?;
-        JsonReply::of(&ProposalDiffWire {
-            path: &preview.path,
+        JsonReply::of(&ProposalDiffReply {
             diff: preview.diff(),
-            result_sha256: &preview.result_sha256,
-            problem: preview.problem.as_deref(),
-            gates: &preview.gates,
+            path: preview.path,
+            result_sha256: preview.result_sha256,
+            problem: preview.problem,
+            gates: preview.gates,
         })
     })
     .await
@@ -198,7 +178,7 @@ pub(crate) struct ProposalBody {
 #[utoipa::path(
     post, path = "/proposals", tag = "workshop", operation_id = "suggest",
     request_body = ProposalBody,
-    responses((status = 201, body = records::ProposalReply), ProblemResponses)
+    responses((status = 201, body = ProposalUpdateReply), ProblemResponses)
 )]
 pub(crate) async fn suggest(
     State(app): State<WebApp>,
@@ -209,7 +189,7 @@ pub(crate) async fn suggest(
         let who = ToolCaller { by: caller.actor(), agent_id: None, session_id: None };
         let (draft, origin) = ProposalRequest::from_parameters(&json!(suggestion), &who)?;
         let done = look.engine.workshop().with(|shop| shop.suggest(&draft, &origin))?;
-        Ok((StatusCode::CREATED, decided(&done, &caller)?))
+        Ok((StatusCode::CREATED, decided(done, &caller)?))
     })
     .await
 }
@@ -231,7 +211,7 @@ pub(crate) struct ProposalApplyBody {
     post, path = "/proposals/{id}/apply", tag = "workshop", operation_id = "apply",
     params(("id" = String, Path, description = "The proposal")),
     request_body = ProposalApplyBody,
-    responses((status = 200, body = records::ProposalReply), ProblemResponses)
+    responses((status = 200, body = ProposalUpdateReply), ProblemResponses)
 )]
 pub(crate) async fn apply(
     State(app): State<WebApp>,
@@ -247,7 +227,7 @@ pub(crate) async fn apply(
         };
         let done =
             look.engine.workshop().with(|shop| shop.apply(&id, &caller.actor(), &consent))?;
-        decided(&done, &caller)
+        decided(done, &caller)
     })
     .await
 }
@@ -266,7 +246,7 @@ pub(crate) struct ProposalRejectBody {
     post, path = "/proposals/{id}/reject", tag = "workshop", operation_id = "reject",
     params(("id" = String, Path, description = "The proposal")),
     request_body = ProposalRejectBody,
-    responses((status = 200, body = records::ProposalReply), ProblemResponses)
+    responses((status = 200, body = ProposalUpdateReply), ProblemResponses)
 )]
 pub(crate) async fn reject(
     State(app): State<WebApp>,
@@ -277,7 +257,7 @@ pub(crate) async fn reject(
     app.change(move |look| {
         let why = why.reason.as_deref();
         let done = look.engine.workshop().with(|shop| shop.reject(&id, why, &caller.actor()))?;
-        decided(&done, &caller)
+        decided(done, &caller)
     })
     .await
 }
@@ -309,7 +289,7 @@ pub(crate) struct ProposalReviseBody {
     post, path = "/proposals/{id}/revise", tag = "workshop", operation_id = "revise",
     params(("id" = String, Path, description = "The proposal")),
     request_body = ProposalReviseBody,
-    responses((status = 200, body = records::ProposalReply), ProblemResponses)
+    responses((status = 200, body = ProposalUpdateReply), ProblemResponses)
 )]
 pub(crate) async fn revise(
     State(app): State<WebApp>,
@@ -330,7 +310,7 @@ pub(crate) async fn revise(
         };
         let done =
             look.engine.workshop().with(|shop| shop.revise(&id, &revision, &caller.actor()))?;
-        decided(&done, &caller)
+        decided(done, &caller)
     })
     .await
 }
@@ -352,7 +332,7 @@ pub(crate) struct ProposalRestoreBody {
     post, path = "/proposals/{id}/restore", tag = "workshop", operation_id = "restore",
     params(("id" = String, Path, description = "The proposal")),
     request_body = ProposalRestoreBody,
-    responses((status = 200, body = records::ProposalReply), ProblemResponses)
+    responses((status = 200, body = ProposalUpdateReply), ProblemResponses)
 )]
 pub(crate) async fn restore(
     State(app): State<WebApp>,
@@ -365,7 +345,7 @@ pub(crate) async fn restore(
             .engine
             .workshop()
             .with(|shop| shop.restore(&id, &given.rules, &given.reason, &caller.actor()))?;
-        decided(&done, &caller)
+        decided(done, &caller)
     })
     .await
 }
@@ -383,7 +363,7 @@ pub(crate) struct ProposalUndoBody {
     post, path = "/proposals/{id}/undo", tag = "workshop", operation_id = "undo",
     params(("id" = String, Path, description = "The proposal")),
     request_body = ProposalUndoBody,
-    responses((status = 200, body = records::ProposalUndoReply), ProblemResponses)
+    responses((status = 200, body = UndoReport), ProblemResponses)
 )]
 pub(crate) async fn undo(
     State(app): State<WebApp>,

@@ -5,16 +5,16 @@ use serde::{Deserialize, Serialize};
 use sinew_engine::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use sinew_engine::hub::{
     HubError, HubOverrides, HubRecord, InstallTarget, NameMatching, RegistryQuery as Wanted,
-    SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference, UpdateRequest,
-    UpdateResult, WorkdirSkill,
+    SearchReport, SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference,
+    UpdateRequest, UpdateResult, WorkdirSkill,
 };
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::{Actor, ErrorCode};
 use utoipa::{IntoParams, ToSchema};
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
 use super::openapi::ProblemResponses;
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::{WebApp, WebContext};
 
@@ -42,7 +42,7 @@ pub(crate) struct HubSearchQuery {
 #[utoipa::path(
     get, path = "/registry/search", tag = "registry", operation_id = "search_skills",
     params(HubSearchQuery),
-    responses((status = 200, body = records::SearchReply), ProblemResponses)
+    responses((status = 200, body = SearchReport), ProblemResponses)
 )]
 pub(crate) async fn search(
     State(app): State<WebApp>,
@@ -66,10 +66,12 @@ pub(crate) async fn search(
     .await
 }
 
-/// What is installed, by place.
-#[derive(Serialize)]
+/// What is installed, by place
+#[derive(Serialize, ToSchema)]
 pub(crate) struct InstalledSkills {
+    /// In the workspace
     pub(crate) workspace: Vec<WorkdirSkill>,
+    /// For every workspace
     pub(crate) managed: Vec<WorkdirSkill>,
 }
 
@@ -88,7 +90,7 @@ impl InstalledSkills {
 /// What is installed, and how it stands to the lock
 #[utoipa::path(
     get, path = "/registry/installed", tag = "registry", operation_id = "installed",
-    responses((status = 200, body = records::InstalledReply), ProblemResponses)
+    responses((status = 200, body = InstalledSkills), ProblemResponses)
 )]
 pub(crate) async fn installed(
     State(app): State<WebApp>,
@@ -131,7 +133,7 @@ pub(crate) struct UninstallQuery {
 #[utoipa::path(
     delete, path = "/registry/installed/{slug}", tag = "registry", operation_id = "uninstall",
     params(("slug" = String, Path, description = "The folder or slug"), UninstallQuery),
-    responses((status = 200, body = records::InstallReply), ProblemResponses)
+    responses((status = 200, body = HubRecord), ProblemResponses)
 )]
 pub(crate) async fn uninstall(
     State(app): State<WebApp>,
@@ -236,7 +238,7 @@ pub(crate) struct InstallBody {
 #[utoipa::path(
     post, path = "/registry/install", tag = "registry", operation_id = "install_skill",
     request_body = InstallBody,
-    responses((status = 200, body = records::InstallReply), ProblemResponses)
+    responses((status = 200, body = HubRecord), ProblemResponses)
 )]
 pub(crate) async fn install(
     State(app): State<WebApp>,
@@ -271,7 +273,7 @@ pub(crate) struct UpdateBody {
 #[utoipa::path(
     post, path = "/registry/update", tag = "registry", operation_id = "update_skill",
     request_body = UpdateBody,
-    responses((status = 200, body = records::InstallReply), ProblemResponses)
+    responses((status = 200, body = HubRecord), ProblemResponses)
 )]
 pub(crate) async fn update(
     State(app): State<WebApp>,

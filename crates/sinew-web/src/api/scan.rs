@@ -1,15 +1,16 @@
 //! Scanning a skill or a text.
 
 use axum::extract::State;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sinew_engine::ScanSubject;
+use sinew_engine::{AgentScanVerdict, ScanSubject};
+use sinew_guard::scan::ScanReport;
 use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply};
 use super::openapi::ProblemResponses;
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::{ServerEventKind, WebApp};
 
@@ -23,10 +24,18 @@ pub(crate) struct ScanBody {
     text: Option<String>,
 }
 
+/// What a scan comes to: everything that was found for people, the verdict for programs
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum ScanReply {
+    Person(Box<ScanReport>),
+    Program(AgentScanVerdict),
+}
+
 /// Look for malware, leaks and tricks; programs get the verdict, people everything that was found
 #[utoipa::path(
     post, path = "/scan", tag = "guard", operation_id = "scan_verdict", request_body = ScanBody,
-    responses((status = 200, body = records::ScanReply), ProblemResponses)
+    responses((status = 200, body = ScanReply), ProblemResponses)
 )]
 pub(crate) async fn scan(
     State(app): State<WebApp>,
@@ -43,17 +52,17 @@ pub(crate) async fn scan(
                 (Some(skill), _) => engine.quality().scan_skill(catalog, skill)?,
                 (None, text) => engine.quality().scan_text(text.as_deref().unwrap_or_default()),
             };
-            (scanned.verdict, JsonReply::of(&scanned.report)?)
+            (scanned.verdict, ScanReply::Person(Box::new(scanned.report)))
         } else {
             let subject = match (&target.skill, &target.text) {
                 (Some(skill), _) => ScanSubject::Skill(skill),
                 (None, text) => ScanSubject::Text(text.as_deref().unwrap_or_default()),
             };
             let told = engine.skills().scan_verdict(catalog, subject, false)?;
-            (told.verdict, JsonReply::of(&told)?)
+            (told.verdict, ScanReply::Program(told))
         };
         look.app.bus().publish(ServerEventKind::ScanFinished, json!({"verdict": verdict}));
-        Ok(answer)
+        JsonReply::of(&answer)
     })
     .await
 }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
 use sinew_catalog::{CatalogEntry, EntryState};
-use sinew_engine::{SkillFile, SkillSettingsPatch, ValidationTarget};
+use sinew_engine::{SkillDetails, SkillFile, SkillSettingsPatch, ValidationTarget};
 use sinew_settings::path_text;
 use sinew_skill::validate::RuleSet;
 use utoipa::{IntoParams, ToSchema};
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
 use super::openapi::ProblemResponses;
 use super::page::{CursorPage, PageRequest};
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::WebApp;
 
@@ -90,7 +90,7 @@ impl SkillListQuery {
 /// Every skill, whatever its state, ordered by name
 #[utoipa::path(
     get, path = "/skills", tag = "skills", operation_id = "snapshot", params(SkillListQuery),
-    responses((status = 200, body = CursorPage<records::SkillRecord>), ProblemResponses)
+    responses((status = 200, body = CursorPage<CatalogEntry>), ProblemResponses)
 )]
 pub(crate) async fn list(
     State(app): State<WebApp>,
@@ -114,7 +114,7 @@ pub(crate) async fn list(
 #[utoipa::path(
     get, path = "/skills/{name}", tag = "skills", operation_id = "details",
     params(("name" = String, Path, description = "Its name or key")),
-    responses((status = 200, body = records::SkillReply), ProblemResponses)
+    responses((status = 200, body = SkillDetails), ProblemResponses)
 )]
 pub(crate) async fn show(
     State(app): State<WebApp>,
@@ -183,7 +183,7 @@ fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D
     patch, path = "/skills/{name}", tag = "skills", operation_id = "set_skill",
     params(("name" = String, Path, description = "Its name or key")),
     request_body = SkillPatchBody,
-    responses((status = 200, body = records::SkillReply), ProblemResponses)
+    responses((status = 200, body = SkillDetails), ProblemResponses)
 )]
 pub(crate) async fn set(
     State(app): State<WebApp>,

@@ -1,17 +1,20 @@
 //! Learning from what an agent did: a transcript goes in, drafts for the workshop come out, and what is
 //! kept of a run can be looked at and drafted later.
 
+use std::collections::BTreeMap;
+
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Deserialize;
-use serde_json::json;
-use sinew_engine::LearnSource;
+use serde::{Deserialize, Serialize};
+use sinew_engine::{LearnReport, LearnSource};
+use sinew_traces::RunStep;
+use sinew_workshop::{LearnResult, RememberedRun};
 use utoipa::{IntoParams, ToSchema};
 
+use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
 use super::openapi::ProblemResponses;
 use super::page::{CursorPage, PageRequest, newest_first};
-use super::{Problem, records};
 use crate::access::WebCaller;
 use crate::app::WebApp;
 
@@ -41,7 +44,7 @@ pub(crate) struct TraceListQuery {
 /// Runs that were learned from, newest first
 #[utoipa::path(
     get, path = "/traces", tag = "workshop", operation_id = "kept_runs", params(TraceListQuery),
-    responses((status = 200, body = CursorPage<records::TraceRecord>), ProblemResponses)
+    responses((status = 200, body = CursorPage<RememberedRun>), ProblemResponses)
 )]
 pub(crate) async fn list(
     State(app): State<WebApp>,
@@ -60,11 +63,21 @@ pub(crate) async fn list(
     .await
 }
 
+/// A run with what was done in it
+#[derive(Serialize, ToSchema)]
+struct TraceReply {
+    run: RememberedRun,
+    /// What was done, where that is kept
+    steps: Vec<RunStep>,
+    /// How many of which kind were taken out
+    redactions: Option<BTreeMap<String, u64>>,
+}
+
 /// One run, with what was done in it where that is kept; everything private is taken out
 #[utoipa::path(
     get, path = "/traces/{id}", tag = "workshop", operation_id = "kept_run",
     params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = records::TraceReply), ProblemResponses)
+    responses((status = 200, body = TraceReply), ProblemResponses)
 )]
 pub(crate) async fn show(
     State(app): State<WebApp>,
@@ -73,9 +86,11 @@ pub(crate) async fn show(
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let (run, clean) = look.engine.traces().remembered_run(&id)?;
-        let done = clean.as_ref().map(|clean| clean.run.steps.as_slice()).unwrap_or_default();
-        let redactions = clean.as_ref().map(|clean| &clean.redactions);
-        JsonReply::of(&json!({"run": run, "steps": done, "redactions": redactions}))
+        let (steps, redactions) = match clean {
+            Some(clean) => (clean.run.steps, Some(clean.redactions)),
+            None => (Vec::new(), None),
+        };
+        JsonReply::of(&TraceReply { run, steps, redactions })
     })
     .await
 }
@@ -84,7 +99,7 @@ pub(crate) async fn show(
 #[utoipa::path(
     post, path = "/traces/{id}/distill", tag = "workshop", operation_id = "distil",
     params(("id" = String, Path, description = "The run")),
-    responses((status = 200, body = records::DistillReply), ProblemResponses)
+    responses((status = 200, body = LearnResult), ProblemResponses)
 )]
 pub(crate) async fn distil(
     State(app): State<WebApp>,
@@ -97,7 +112,7 @@ pub(crate) async fn distil(
 /// Learn from a transcript; what is private is taken out before anything is kept
 #[utoipa::path(
     post, path = "/traces", tag = "workshop", operation_id = "learn", request_body = TranscriptBody,
-    responses((status = 201, body = records::LearnReply), ProblemResponses)
+    responses((status = 201, body = LearnReport), ProblemResponses)
 )]
 pub(crate) async fn learn(
     State(app): State<WebApp>,

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::forms::release;
 use crate::support::Server;
 
 /// Every endpoint that the API promises.
@@ -67,28 +68,75 @@ async fn every_endpoint_is_described() {
     });
 }
 
-/// Holds a value against a schema of the description: a required field that is missing, or a value
-/// of another kind, is told with its place.
-fn check(document: &Value, schema: &Value, value: &Value, place: &str, wrong: &mut Vec<String>) {
-    if let Some(name) = schema["$ref"].as_str() {
-        let name = name.rsplit('/').next().expect("a name");
-        return check(document, &document["components"]["schemas"][name], value, place, wrong);
+/// The schema that another one names.
+fn named<'d>(document: &'d Value, schema: &'d Value) -> &'d Value {
+    match schema["$ref"].as_str() {
+        Some(name) => {
+            let name = name.rsplit('/').next().expect("a name");
+            named(document, &document["components"]["schemas"][name])
+        }
+        None => schema,
     }
-    if let Some(choices) = schema["oneOf"].as_array() {
+}
+
+/// The fields that a schema knows; nothing where it takes any.
+fn fields<'d>(document: &'d Value, schema: &'d Value) -> Option<Vec<&'d str>> {
+    let schema = named(document, schema);
+    if schema.get("additionalProperties").is_some() {
+        return None;
+    }
+    let parts = ["allOf", "oneOf", "anyOf"];
+    let parts = parts.iter().flat_map(|keyword| schema[keyword].as_array().into_iter().flatten());
+    let mut known = Vec::new();
+    let mut any = schema["properties"].as_object().is_none();
+    known.extend(schema["properties"].as_object().into_iter().flatten().map(|(name, _)| &**name));
+    for part in parts.filter(|part| part["type"] != "null") {
+        known.extend(fields(document, part)?);
+        any = false;
+    }
+    (!any).then_some(known)
+}
+
+/// Holds a value against a schema of the description: a required field that is missing, a value of
+/// another kind, or a field that is not described is told with its place.
+fn check(document: &Value, schema: &Value, value: &Value, place: &str, wrong: &mut Vec<String>) {
+    check_part(document, schema, value, place, wrong);
+    let Some(known) = fields(document, schema) else { return };
+    for name in value.as_object().into_iter().flatten().map(|(name, _)| name.as_str()) {
+        if !known.contains(&name) {
+            wrong.push(format!("{place}: {name} is not described"));
+        }
+    }
+}
+
+/// The same, where other parts may describe further fields.
+fn check_part(
+    document: &Value,
+    schema: &Value,
+    value: &Value,
+    place: &str,
+    wrong: &mut Vec<String>,
+) {
+    let schema = named(document, schema);
+    for part in schema["allOf"].as_array().into_iter().flatten() {
+        check_part(document, part, value, place, wrong);
+    }
+    let choices = schema["oneOf"].as_array().or(schema["anyOf"].as_array());
+    if let Some(choices) = choices {
+        let mut trouble = Vec::new();
         let fits = choices.iter().any(|choice| {
-            let mut trouble = Vec::new();
-            check(document, choice, value, place, &mut trouble);
-            trouble.is_empty()
+            let before = trouble.len();
+            check_part(document, choice, value, place, &mut trouble);
+            trouble.len() == before
         });
         if !fits {
-            wrong.push(format!("{place}: {value} fits none of the choices"));
+            wrong.push(format!("{place}: none of the choices fits: {trouble:?}"));
         }
-        return;
     }
     let kinds: Vec<&str> = match &schema["type"] {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
-        _ => return,
+        _ => Vec::new(),
     };
     let kind = match value {
         Value::Null => "null",
@@ -99,7 +147,9 @@ fn check(document: &Value, schema: &Value, value: &Value, place: &str, wrong: &m
         Value::Array(_) => "array",
         Value::Object(_) => "object",
     };
-    let fits = kinds.contains(&kind) || (kind == "integer" && kinds.contains(&"number"));
+    let fits = kinds.is_empty()
+        || kinds.contains(&kind)
+        || (kind == "integer" && kinds.contains(&"number"));
     if !fits {
         return wrong.push(format!("{place}: {kind} instead of {kinds:?}"));
     }
@@ -139,6 +189,7 @@ async fn answers_are_what_the_description_says() {
         ("post", "/outcomes", "/outcomes".to_owned(), report),
         ("post", "/proposals", "/proposals".to_owned(), draft),
         ("post", "/route", "/route".to_owned(), json!({"message": "release notes"})),
+        ("post", "/route", "/route".to_owned(), json!({"message": "$needs-gh for this"})),
         ("post", "/scan", "/scan".to_owned(), json!({"skill": "weather"})),
         ("post", "/skills/validate", "/skills/validate".to_owned(), json!({})),
         ("get", "/skills", "/skills?limit=200".to_owned(), Value::Null),
@@ -159,27 +210,77 @@ async fn answers_are_what_the_description_says() {
         ("get", "/proposals/{id}/diff", format!("/proposals/{id}/diff"), Value::Null),
         ("post", "/proposals/{id}/reject", format!("/proposals/{id}/reject"), json!({})),
         ("get", "/registry/installed", "/registry/installed".to_owned(), Value::Null),
+        (
+            "get",
+            "/registry/search",
+            "/registry/search?q=notes&offline=true".to_owned(),
+            Value::Null,
+        ),
         ("get", "/activity", "/activity".to_owned(), Value::Null),
         ("get", "/version", "/version".to_owned(), Value::Null),
         ("get", "/config", "/config".to_owned(), Value::Null),
         ("get", "/skills/{name}", "/skills/no-such-skill".to_owned(), Value::Null),
     ];
     for (method, template, path, body) in asked {
-        let answer = match method {
-            "get" => server.get(&path).await,
-            _ => server.post(&path, &body).await,
-        };
-        let responses = &document["paths"][format!("/api/v1{template}")][method]["responses"];
-        let status = answer.status.as_str();
-        let response = match &responses[status] {
-            Value::Null => &responses[format!("{}XX", &status[..1])],
-            found => found,
-        };
-        let content = response["content"].as_object().unwrap_or_else(|| panic!("{path} {status}"));
-        let (kind, schema) = content.iter().next().expect("a content");
-        assert_eq!(answer.header("content-type"), kind, "{path}");
-        let mut wrong = Vec::new();
-        check(&document, &schema["schema"], &answer.json(), "", &mut wrong);
-        assert!(wrong.is_empty(), "{method} {path}: {wrong:#?}");
+        ask(&server, &document, method, template, &path, &body).await;
     }
+}
+
+/// Asks, and holds the answer against the description.
+async fn ask(
+    server: &Server,
+    document: &Value,
+    method: &str,
+    template: &str,
+    path: &str,
+    body: &Value,
+) -> Value {
+    let answer = match method {
+        "get" => server.get(path).await,
+        method => server.write(&method.to_uppercase(), path, body).await,
+    };
+    let responses = &document["paths"][format!("/api/v1{template}")][method]["responses"];
+    let status = answer.status.as_str();
+    let response = match &responses[status] {
+        Value::Null => &responses[format!("{}XX", &status[..1])],
+        found => found,
+    };
+    let content = response["content"].as_object().unwrap_or_else(|| panic!("{path} {status}"));
+    let (kind, schema) = content.iter().next().expect("a content");
+    assert_eq!(answer.header("content-type"), kind, "{path}");
+    let mut wrong = Vec::new();
+    check(document, &schema["schema"], &answer.json(), "", &mut wrong);
+    assert!(wrong.is_empty(), "{method} {path}: {wrong:#?}");
+    answer.json()
+}
+
+/// Answers that need something before them: a run that was learned from, a question that waits.
+#[tokio::test]
+async fn answers_about_runs_and_questions_are_what_the_description_says() {
+    let server = Server::new();
+    let document = document(&server).await;
+    let learned = json!({"text": release()});
+    ask(&server, &document, "post", "/traces", "/traces", &learned).await;
+    let listed = ask(&server, &document, "get", "/traces", "/traces", &Value::Null).await;
+    let run = listed["items"][0]["id"].as_str().expect("a run");
+    let path = format!("/traces/{run}");
+    let shown = ask(&server, &document, "get", "/traces/{id}", &path, &Value::Null).await;
+    assert!(shown["steps"].is_array(), "{shown}");
+    let path = format!("/traces/{run}/distill");
+    ask(&server, &document, "post", "/traces/{id}/distill", &path, &json!({})).await;
+    let folder = server.machine.path("work/elsewhere/notes");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let text = "---\nname: notes\ndescription: Keeps notes\n---\n# Notes\n";
+    std::fs::write(folder.join("SKILL.md"), text).expect("a skill");
+    let wanted = json!({"reference": folder.to_str().expect("text")});
+    let asked = ask(&server, &document, "post", "/registry/install", "/registry/install", &wanted);
+    assert_eq!(asked.await["code"], "needs-approval");
+    let listed = ask(&server, &document, "get", "/approvals", "/approvals", &Value::Null).await;
+    let id = listed["items"][0]["id"].as_str().expect("an approval");
+    let path = format!("/approvals/{id}");
+    ask(&server, &document, "get", "/approvals/{id}", &path, &Value::Null).await;
+    let slug = "/cortex/blacklist/{slug}";
+    let hidden = json!({"slug": "odd"});
+    ask(&server, &document, "post", "/cortex/blacklist", "/cortex/blacklist", &hidden).await;
+    ask(&server, &document, "delete", slug, "/cortex/blacklist/odd", &json!({})).await;
 }

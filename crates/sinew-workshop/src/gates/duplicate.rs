@@ -27,6 +27,7 @@ const WORTH_SHOWING: f64 = 0.05;
 /// What the gate says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum DuplicateVerdict {
     /// The body of another skill, word for word.
     Same,
@@ -39,6 +40,7 @@ pub enum DuplicateVerdict {
 /// A similar skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SimilarSkill {
     /// The skill.
     pub skill: String,
@@ -52,6 +54,7 @@ pub struct SimilarSkill {
 /// Whether a new skill repeats another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct DuplicateGateReport {
     /// The answer.
     pub verdict: DuplicateVerdict,

@@ -20,6 +20,7 @@ use sinew_settings::config::{GateMode, WorkshopSettings};
 /// What the gates report about a proposal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GateReport {
     /// Whether such a skill exists.
     #[serde(default, skip_serializing_if = "Option::is_none")]

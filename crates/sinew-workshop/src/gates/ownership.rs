@@ -9,6 +9,7 @@ use serde_json::Value;
 /// Who owns a skill.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum SkillOwner {
     /// The skill does not exist yet.
     #[default]

@@ -29,6 +29,7 @@ pub struct StoredQuery {
 /// What the gate says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum TriggerVerdict {
     /// Nothing is taken.
     Ok,
@@ -41,6 +42,7 @@ pub enum TriggerVerdict {
 /// A message that would go elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StolenQuery {
     /// The message.
     pub query: String,
@@ -51,6 +53,7 @@ pub struct StolenQuery {
 /// What a change does to messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TriggerGateReport {
     /// The answer.
     pub verdict: TriggerVerdict,
