@@ -89,7 +89,7 @@ impl Engine {
     /// The same view under the configuration as it is now; `None` where it did not change.
     ///
     /// Version numbers continue, and what was read stays cached.
-    pub fn reload_if_changed(&self) -> Result<Option<Self>, EngineError> {
+    pub(crate) fn reload_if_changed(&self) -> Result<Option<Self>, EngineError> {
         let mut now = Self::over(Arc::clone(&self.live), self.env.clone(), self.options.clone())?;
         let same = now.config == self.config && now.opening == self.opening;
         if same {
@@ -179,7 +179,7 @@ impl Engine {
     }
 
     /// Reads the roots again and returns what differs.
-    pub fn refresh(&self, cause: RefreshCause) -> CatalogChange {
+    pub(crate) fn refresh(&self, cause: RefreshCause) -> CatalogChange {
         let trust = self.trust();
         if let Some(kept) = &self.kept {
             kept.load(&self.live, &self.scan_gate);
