@@ -10,7 +10,6 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use sinew_catalog::SkillLookupError;
 use sinew_settings::{ErrorCode, ErrorKind};
@@ -71,15 +70,26 @@ impl Error for EngineError {
     }
 }
 
-/// What scripts and agents read; the source is for logs alone.
+/// An error as scripts and agents read it; the source is for logs alone.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct EngineErrorRecord<'a> {
+    /// What kind of error it is.
+    pub kind: ErrorKind,
+    /// Which one, for programs.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub code: ErrorCode,
+    /// What happened.
+    pub message: &'a str,
+    /// What to do next.
+    pub hints: &'a [String],
+}
+
 impl Serialize for EngineError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("EngineError", 4)?;
-        fields.serialize_field("kind", &self.kind())?;
-        fields.serialize_field("code", &self.code)?;
-        fields.serialize_field("message", &self.message)?;
-        fields.serialize_field("hints", &self.hints)?;
-        fields.end()
+        let (kind, code) = (self.kind(), self.code);
+        EngineErrorRecord { kind, code, message: &self.message, hints: &self.hints }
+            .serialize(serializer)
     }
 }
 

@@ -71,7 +71,7 @@ pub use cortex::{
 };
 pub use details::SkillDetails;
 pub use engine::{Engine, EngineOptions};
-pub use error::EngineError;
+pub use error::{EngineError, EngineErrorRecord};
 pub use exec::{
     DependencyQuestion, DepsInstallReport, DepsInstallRequest, DepsReport, ExecHandle, ExecReport,
     ExecRequest, InstallStep, OffPathProgram,

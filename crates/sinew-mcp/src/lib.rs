@@ -24,6 +24,7 @@ mod server;
 mod skills;
 mod stdio;
 mod tool_answer;
+mod tool_schema;
 mod tools;
 
 pub use host::McpHost;

@@ -22,8 +22,6 @@ pub(super) const CHECKED: &[&str] = &[
     "minItems",
     "maxItems",
     "pattern",
-    "anyOf",
-    "oneOf",
 ];
 
 /// Keywords that only inform the reader.
@@ -59,16 +57,6 @@ fn at(schema: &Value, value: &Value, path: &str) -> Result<(), String> {
         }
         Value::Object(fields) => object(schema, fields, path)?,
         Value::Null | Value::Bool(_) => {}
-    }
-    for (keyword, fits) in [("anyOf", (|n| n >= 1) as fn(usize) -> bool), ("oneOf", |n| n == 1)] {
-        if let Some(Value::Array(choices)) = schema.get(keyword) {
-            let count = choices.iter().filter(|choice| at(choice, value, path).is_ok()).count();
-            if !fits(count) {
-                let wanted: Vec<String> = choices.iter().filter_map(required).collect();
-                let how = if keyword == "oneOf" { "exactly one" } else { "one" };
-                return Err(format!("{name} must have {how} of {}", wanted.join(", ")));
-            }
-        }
     }
     Ok(())
 }
@@ -161,12 +149,6 @@ fn words(value: &Value) -> String {
     }
 }
 
-/// The fields that a choice requires.
-fn required(choice: &Value) -> Option<String> {
-    let names = choice.get("required")?.as_array()?.iter().filter_map(Value::as_str);
-    Some(names.collect::<Vec<_>>().join(" and "))
-}
-
 #[cfg(test)]
 mod tests {
     use super::check;
@@ -204,18 +186,5 @@ mod tests {
         ] {
             assert_eq!(says(&schema, &value), expected);
         }
-    }
-
-    #[test]
-    fn choices_count() {
-        let one = json!({"oneOf": [{"required": ["a"]}, {"required": ["b"]}]});
-        assert_eq!(says(&one, &json!({"a": 1})), "");
-        assert_eq!(
-            says(&one, &json!({"a": 1, "b": 1})),
-            "the arguments must have exactly one of a, b"
-        );
-        let any = json!({"anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
-        assert_eq!(says(&any, &json!({"a": 1, "b": 1})), "");
-        assert_eq!(says(&any, &json!({})), "the arguments must have one of a, b");
     }
 }

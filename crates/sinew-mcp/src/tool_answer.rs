@@ -32,13 +32,14 @@ impl From<EngineError> for McpToolRefusal {
 impl McpToolAnswer {
     /// Data without control and invisible characters, and a few lines about it.
     pub(super) fn new(data: &impl Serialize, text: impl Into<String>) -> Self {
-        let mut value = serde_json::to_value(data).unwrap_or_else(|_| json!({}));
-        clean(&mut value);
-        Self { value, text: text.into() }
+        let mut answer = Self::exact(data, text);
+        clean(&mut answer.value);
+        answer
     }
 
     /// Data as it is: texts of files stay what they are.
-    pub(super) fn exact(value: Value, text: impl Into<String>) -> Self {
+    pub(super) fn exact(data: &impl Serialize, text: impl Into<String>) -> Self {
+        let value = serde_json::to_value(data).unwrap_or_else(|_| json!({}));
         Self { value, text: text.into() }
     }
 

@@ -11,7 +11,7 @@ use crate::name;
 use crate::proposal::{Proposal, ProposalChange, ProposalFinding, ProposalSource};
 use crate::records::ReviewState;
 use crate::status::ProposalState;
-use crate::tool::reference_findings;
+use crate::tool_reply::reference_findings;
 use crate::workshop::Workshop;
 
 /// A larger file is not a workshop store: the plugin keeps at most 200 open proposals of 200 KB.

@@ -9,6 +9,7 @@ use crate::event::WorkshopEvent;
 use crate::proposal::{Proposal, ProposalChange, ProposalSource, TriggerQueries};
 use crate::revise::ProposalRevision;
 use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
+use crate::tool_reply::{ToolProposal, ToolProposalUpdate, ToolSupportFile, WorkshopToolReply};
 use crate::undo::{UndoForce, UndoTarget};
 use crate::workshop::Workshop;
 
@@ -49,10 +50,16 @@ const TEXTS: [(&str, &str); 12] = [
 /// The result of a call to the tool.
 #[derive(Debug, Clone)]
 pub struct WorkshopToolAnswer {
-    /// The answer.
+    /// The answer: a [`WorkshopToolReply`] as JSON.
     pub value: Value,
     /// What happened, for the log.
     pub events: Vec<WorkshopEvent>,
+}
+
+impl WorkshopToolAnswer {
+    fn of(reply: &WorkshopToolReply, events: Vec<WorkshopEvent>) -> Self {
+        Self { value: json!(reply), events }
+    }
 }
 
 /// Who calls the tool.
@@ -121,15 +128,18 @@ impl Workshop<'_> {
         caller: &WorkshopCaller,
     ) -> Result<WorkshopToolAnswer> {
         let call = WorkshopToolParameters::read(parameters)?;
-        let plain = |value: Value| Ok(WorkshopToolAnswer { value, events: Vec::new() });
+        let plain = |reply: WorkshopToolReply| Ok(WorkshopToolAnswer::of(&reply, Vec::new()));
         match call.text("action").unwrap_or("status") {
-            "status" => plain(json!(self.status()?)),
+            "status" => plain(WorkshopToolReply::Counts(self.status()?)),
             "list_pending" => {
                 let status = call.text("status").unwrap_or("pending");
-                plain(records(&self.list(status)?))
+                plain(listed(self.list(status)?))
             }
-            "list_quarantine" => plain(records(&self.list("quarantined")?)),
-            "inspect" => plain(record(&self.inspect(call.id()?)?)),
+            "list_quarantine" => plain(listed(self.list("quarantined")?)),
+            "inspect" => {
+                let proposal = ToolProposal(self.inspect(call.id()?)?);
+                plain(WorkshopToolReply::Proposal(Box::new(proposal)))
+            }
             "suggest" => {
                 let (draft, origin) = (call.draft()?, call.origin(caller));
                 Ok(decided(self.suggest(&draft, &origin)?))
@@ -137,7 +147,8 @@ impl Workshop<'_> {
             "apply" => Ok(decided(self.apply(call.id()?, &caller.by, &ApplyConsent::default())?)),
             "reject" => {
                 let done = self.reject(call.id()?, call.text("reason"), &caller.by)?;
-                Ok(WorkshopToolAnswer { value: record(&done.proposal), events: done.events })
+                let reply = WorkshopToolReply::Proposal(Box::new(ToolProposal(done.proposal)));
+                Ok(WorkshopToolAnswer::of(&reply, done.events))
             }
             "write_support_file" => {
                 let all = (call.text("skillName"), call.text("relativePath"), call.text("body"));
@@ -145,20 +156,20 @@ impl Workshop<'_> {
                     return Err(WorkshopError::Required("skillName, relativePath, and body"));
                 };
                 let done = self.write_support_file(skill, path, body, &caller.by)?;
-                let value = json!({"status": "written", "filePath": done.file_path});
-                Ok(WorkshopToolAnswer { value, events: done.events })
+                let file = ToolSupportFile { status: "written", file_path: done.file_path };
+                Ok(WorkshopToolAnswer::of(&WorkshopToolReply::File(file), done.events))
             }
             "revise" => {
-                let done = self.revise(call.id()?, &call.revision(), &caller.by)?;
-                let status = done.proposal.status.as_str();
-                let value = json!({"status": status, "proposal": record(&done.proposal)});
-                Ok(WorkshopToolAnswer { value, events: done.events })
+                let mut done = self.revise(call.id()?, &call.revision(), &caller.by)?;
+                done.skill_path = None;
+                Ok(decided(done))
             }
-            "history" => plain(json!(self.history(call.skill()?)?)),
+            "history" => plain(WorkshopToolReply::Versions(self.history(call.skill()?)?)),
             "undo" => {
                 self.check_may_undo(&caller.by)?;
-                let done = self.undo(&call.wish()?, UndoForce::No, &caller.by)?;
-                Ok(WorkshopToolAnswer { value: json!(done), events: done.events })
+                let mut done = self.undo(&call.wish()?, UndoForce::No, &caller.by)?;
+                let events = std::mem::take(&mut done.events);
+                Ok(WorkshopToolAnswer::of(&WorkshopToolReply::Undo(done), events))
             }
             other => Err(WorkshopError::UnknownAction(sinew_skill::ecmascript::short(other, 40))),
         }
@@ -175,49 +186,16 @@ impl Workshop<'_> {
     }
 }
 
-fn decided(done: ProposalUpdate) -> WorkshopToolAnswer {
-    let mut value = json!({"status": done.proposal.status.as_str()});
-    if let Some(path) = &done.skill_path {
-        value["skillPath"] = json!(path);
-    }
-    value["proposal"] = record(&done.proposal);
-    WorkshopToolAnswer { value, events: done.events }
+/// A list of proposals.
+fn listed(proposals: Vec<Proposal>) -> WorkshopToolReply {
+    WorkshopToolReply::Proposals(proposals.into_iter().map(ToolProposal).collect())
 }
 
-fn records(proposals: &[Proposal]) -> Value {
-    Value::Array(proposals.iter().map(record).collect())
-}
-
-/// A record as the tool shows it: findings have Skill Workshop's three fields, one per rule, because
-/// the text under test may come from the same model.
-pub(crate) fn record(proposal: &Proposal) -> Value {
-    let mut value = json!(proposal);
-    if let Some(object) = value.as_object_mut() {
-        for ours in ["original", "number", "history", "evidence"] {
-            object.remove(ours);
-        }
-        if !proposal.scan_findings.is_empty() {
-            object.insert("scanFindings".to_owned(), reference_findings(proposal));
-        }
-    }
-    value
-}
-
-/// Findings with Skill Workshop's three fields, at most one per rule.
-pub(crate) fn reference_findings(proposal: &Proposal) -> Value {
-    let mut rules: Vec<&str> = Vec::new();
-    let mut findings = Vec::new();
-    for finding in &proposal.scan_findings {
-        if !rules.contains(&finding.rule_id.as_str()) {
-            rules.push(&finding.rule_id);
-            findings.push(json!({
-                "severity": finding.severity,
-                "ruleId": finding.rule_id,
-                "message": finding.message,
-            }));
-        }
-    }
-    Value::Array(findings)
+/// What became of a proposal.
+fn decided(mut done: ProposalUpdate) -> WorkshopToolAnswer {
+    let events = std::mem::take(&mut done.events);
+    let reply = WorkshopToolReply::Update(Box::new(ToolProposalUpdate::of(done)));
+    WorkshopToolAnswer::of(&reply, events)
 }
 
 /// The parameters of a call, checked.

@@ -15,11 +15,14 @@ use sinew_engine::hub::{
     HubOverrides, NameMatching, RegistryQuery, SearchSources, ShorthandMeaning, SkillReference,
 };
 use sinew_settings::{Actor, ErrorCode};
+use utoipa::ToSchema;
 
+use super::acquire_output::{AcquireRunRow, AcquireSkillOutput, AcquireSkillStatus};
 use super::approve::{decide, needs_approval};
-use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, text};
+use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always};
 use crate::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
 use crate::tool_answer::{McpToolAnswer, one_line};
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "acquire_skill",
@@ -27,8 +30,8 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
     description: "When find_skill says `none`: search registries for a skill, propose one for the user's \
                   approval, and install it for this task. Read and follow it, then tell how it went with \
                   report_outcome and the run: it is taken away again unless the user keeps it.",
-    input,
-    output,
+    input: tool_schema::input::<AcquireSkillInput>,
+    output: tool_schema::output::<AcquireSkillOutput>,
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: true },
     offered: always,
     call,
@@ -38,88 +41,54 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 /// Candidates in an answer: a person chooses among three, hardly among ten.
 const SHOWN: usize = 3;
 
-fn input() -> Value {
-    json!({
-        "type": "object", "additionalProperties": false, "required": ["action"],
-        "properties": {
-            "action": {
-                "type": "string",
-                "enum": ["search", "propose", "install", "release", "retain", "status"],
-            },
-            "need": {
-                "type": "string", "minLength": 1, "maxLength": 2_000,
-                "description": "search, propose: what the skill must be able to do",
-            },
-            "task": {
-                "type": "string", "minLength": 1, "maxLength": 300,
-                "description": "search, propose: the user's task in one line; need counts where it is missing",
-            },
-            "keywords": {
-                "type": "array", "minItems": 3, "maxItems": 5,
-                "items": {"type": "string", "maxLength": 60, "pattern": "^[A-Za-z0-9][A-Za-z0-9+.#_-]*$"},
-                "description": "search, propose: three to five English words to search with",
-            },
-            "ref": {
-                "type": "string", "minLength": 1, "maxLength": 300,
-                "description": "propose: this one skill, as search named it, and no other",
-            },
-            "version": {
-                "type": "string", "minLength": 1, "maxLength": 80,
-                "description": "propose: exactly this version of ref; the newest where it is missing",
-            },
-            "read_only": {
-                "type": "boolean", "default": false,
-                "description": "propose: the task only looks, so a skill that changes anything is none for it",
-            },
-            "approval": {
-                "type": "string", "maxLength": 40,
-                "description": "install: an approval that the user gave",
-            },
-            "run": {
-                "type": "string", "maxLength": 60,
-                "description": "install, release, retain, status: the run that propose began",
-            },
-            "anyway": {
-                "type": "boolean", "default": false,
-                "description": "propose: look for a skill although an installed one seems to fit",
-            },
-        },
-    })
-}
-
-fn output() -> (Value, &'static [&'static str]) {
-    let objects = json!({"type": "array", "items": {"type": "object"}});
-    let properties = json!({
-        "status": {
-            "type": "string",
-            "enum": ["found", "needs_approval", "notice", "ready", "waiting", "closed", "open"],
-        },
-        "run": text(), "state": text(), "waits": {"type": "object"},
-        "approval": {"type": "object"}, "question": text(),
-        "candidates": objects, "events": objects, "runs": objects,
-        "network": {"type": "string", "enum": ["offline"]},
-    });
-    (properties, &["status"])
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct AcquireSkillInput {
     action: AcquireSkillAction,
+    /// search, propose: what the skill must be able to do
+    #[schema(min_length = 1, max_length = 2000)]
     need: Option<String>,
+    /// search, propose: the user's task in one line; need counts where it is missing
+    #[schema(min_length = 1, max_length = 300)]
     task: Option<String>,
-    keywords: Option<Vec<String>>,
+    /// search, propose: three to five English words to search with
+    #[schema(min_items = 3, max_items = 5)]
+    keywords: Option<Vec<SearchKeyword>>,
+    /// propose: this one skill, as search named it, and no other
     #[serde(rename = "ref")]
+    #[schema(min_length = 1, max_length = 300)]
     reference: Option<String>,
+    /// propose: exactly this version of ref; the newest where it is missing
+    #[schema(min_length = 1, max_length = 80)]
     version: Option<String>,
+    /// propose: the task only looks, so a skill that changes anything is none for it
     #[serde(default)]
+    #[schema(default = false)]
     read_only: bool,
+    /// install: an approval that the user gave
+    #[schema(max_length = 40)]
     approval: Option<String>,
+    /// install, release, retain, status: the run that propose began
+    #[schema(max_length = 60)]
     run: Option<String>,
+    /// propose: look for a skill although an installed one seems to fit
     #[serde(default)]
+    #[schema(default = false)]
     anyway: bool,
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[derive(Deserialize, ToSchema)]
+#[schema(max_length = 60, pattern = "^[A-Za-z0-9][A-Za-z0-9+.#_-]*$")]
+struct SearchKeyword(String);
+
+impl AcquireSkillInput {
+    fn keywords(&self) -> Option<Vec<String>> {
+        let each = self.keywords.as_ref()?.iter();
+        Some(each.map(|word| word.0.clone()).collect())
+    }
+}
+
+#[derive(Deserialize, ToSchema, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum AcquireSkillAction {
     Search,
@@ -188,8 +157,8 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         AcquireSkillAction::Propose => {
             let wish = AcquireRequest {
                 chosen: chosen(&input)?,
+                keywords: input.keywords().unwrap_or_default(),
                 task: input.task.or(input.need).ok_or_else(|| required("task or need"))?,
-                keywords: input.keywords.unwrap_or_default(),
                 anyway: input.anyway,
                 read_only: input.read_only,
                 ..AcquireRequest::default()
@@ -291,39 +260,50 @@ pub(super) fn run_response(
         }
         AcquireWait::Approval { approval } => {
             let next = format!("ask the user and wait; `sinew approve {}` decides it", approval.id);
-            ("needs_approval", next)
+            (AcquireSkillStatus::NeedsApproval, next)
         }
         AcquireWait::Notice => {
-            ("notice", "show the notice; then call install with this run".to_owned())
+            let next = "show the notice; then call install with this run".to_owned();
+            (AcquireSkillStatus::Notice, next)
         }
         AcquireWait::Use { slug, .. } => {
             let next =
                 format!("read {} with read_skill, follow it, report_outcome", one_line(slug));
-            ("ready", next)
+            (AcquireSkillStatus::Ready, next)
         }
         AcquireWait::Outcome { .. } => {
-            ("waiting", "tell how it went with report_outcome".to_owned())
+            (AcquireSkillStatus::Waiting, "tell how it went with report_outcome".to_owned())
         }
         AcquireWait::Credentials { slug } => {
-            ("waiting", format!("ask the user to check the credentials of {}", one_line(slug)))
+            let next = format!("ask the user to check the credentials of {}", one_line(slug));
+            (AcquireSkillStatus::Waiting, next)
         }
-        AcquireWait::Retry => ("waiting", "call install with this run to try again".to_owned()),
+        AcquireWait::Retry => {
+            let next = "call install with this run to try again".to_owned();
+            (AcquireSkillStatus::Waiting, next)
+        }
         AcquireWait::Nothing { end } => {
-            ("closed", json!(end).as_str().unwrap_or_default().to_owned())
+            (AcquireSkillStatus::Closed, json!(end).as_str().unwrap_or_default().to_owned())
         }
     };
-    let mut data = json!({
-        "status": status, "run": run, "state": standing.run.state.name(),
-        "waits": standing.waits, "events": host.events,
-    });
-    hide_rules(call, &mut data["events"]);
-    hide_rules(call, &mut data["waits"]);
+    let mut waits = json!(standing.waits);
+    hide_rules(call, &mut waits);
+    let mut events = host.events.clone();
+    events.iter_mut().for_each(|event| hide_rules(call, event));
+    let mut data = AcquireSkillOutput {
+        run: Some(run.to_owned()),
+        state: Some(standing.run.state.name()),
+        waits: Some(waits),
+        events: Some(events),
+        ..AcquireSkillOutput::of(status)
+    };
+    let mut lines = vec![format!("{}: run {run}, {next}", status.as_str())];
     if let AcquireWait::Approval { approval } = &standing.waits {
-        data["approval"] = json!(approval);
-        data["question"] = json!(crate::questions::approval_question(approval));
+        let question = crate::questions::approval_question(approval);
+        lines.push(question.clone());
+        data.question = Some(question);
+        data.approval = Some(approval.clone());
     }
-    let mut lines = vec![format!("{status}: run {run}, {next}")];
-    lines.extend(data["question"].as_str().map(str::to_owned));
     Ok(McpToolAnswer::new(&data, lines.join("\n")).into())
 }
 
@@ -332,7 +312,7 @@ fn search(
     call: &McpToolCall<'_>,
     input: &AcquireSkillInput,
 ) -> Result<McpToolAnswer, McpToolRefusal> {
-    let words = match (&input.keywords, input.task.as_ref().or(input.need.as_ref())) {
+    let words = match (input.keywords(), input.task.as_ref().or(input.need.as_ref())) {
         (Some(keywords), _) => keywords.join(" "),
         (None, Some(task)) => task.clone(),
         (None, None) => {
@@ -348,9 +328,10 @@ fn search(
         limit: SHOWN,
     };
     let found = engine.hub().search(&hub, &query)?;
-    let rows = &found.candidates[..found.candidates.len().min(SHOWN)];
+    let mut rows = found.candidates;
+    rows.truncate(SHOWN);
     let mut lines = vec![format!("{} candidates", rows.len())];
-    for row in rows {
+    for row in &rows {
         let review = if row.candidate.reviewed { "" } else { ", unreviewed" };
         lines.push(format!(
             "- {} ({}{review}): {}",
@@ -359,11 +340,15 @@ fn search(
             one_line(&row.candidate.summary)
         ));
     }
-    let mut data = json!({"status": "found", "candidates": rows});
-    if found.age_ms.is_some() || rows.is_empty() && !found.diagnostics.is_empty() {
-        data["network"] = json!("offline");
+    let offline = found.age_ms.is_some() || rows.is_empty() && !found.diagnostics.is_empty();
+    if offline {
         lines.push("the registries could not be asked".to_owned());
     }
+    let data = AcquireSkillOutput {
+        candidates: Some(rows),
+        network: offline.then_some("offline"),
+        ..AcquireSkillOutput::of(AcquireSkillStatus::Found)
+    };
     Ok(McpToolAnswer::new(&data, lines.join("\n")))
 }
 
@@ -374,14 +359,16 @@ fn status(call: &McpToolCall<'_>, run: Option<&str>) -> Result<McpToolAnswer, Mc
         Some(run) => vec![cortex.run(run)?],
         None => cortex.open_runs()?,
     };
-    let brief = |run: &AcquireRun| {
-        json!({
-            "run": run.id, "state": run.state.name(), "region": run.region,
-            "skill": run.current().map(|offer| offer.slug.clone()), "installed": run.installed,
-        })
+    let brief = |run: &AcquireRun| AcquireRunRow {
+        run: run.id.clone(),
+        state: run.state.name(),
+        region: run.region.clone(),
+        skill: run.current().map(|offer| offer.slug.clone()),
+        installed: run.installed.clone(),
     };
     let lines = runs.iter().map(|run| format!("- {}: {}", run.id, run.state.name()));
     let text = [vec![format!("{} runs", runs.len())], lines.collect()].concat().join("\n");
-    let data = json!({"status": "open", "runs": runs.iter().map(brief).collect::<Vec<_>>()});
+    let runs = Some(runs.iter().map(brief).collect());
+    let data = AcquireSkillOutput { runs, ..AcquireSkillOutput::of(AcquireSkillStatus::Open) };
     Ok(McpToolAnswer::new(&data, text))
 }

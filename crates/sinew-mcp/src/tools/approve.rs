@@ -1,18 +1,19 @@
 //! `approve`: what waits for a person, and passing on a person's answer.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use sinew_engine::EngineError;
 use sinew_engine::approval::{
     Approval, ApprovalDecision, ConsentAnswer, ConsentChannel, ConsentScope,
 };
 use sinew_settings::Actor;
+use utoipa::ToSchema;
 
-use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, text};
+use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always};
 use crate::questions::{
     ClientQuestion, ClientReply, McpToolResponse, QuestionSubject, approval_question,
 };
 use crate::tool_answer::{McpToolAnswer, one_line};
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "approve",
@@ -20,79 +21,89 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
     description: "List what waits for the user's approval, or pass on the user's decision with the \
                   user's own words in `quote`. You cannot approve anything yourself; some approvals only \
                   the user can give.",
-    input,
-    output,
+    input: tool_schema::input::<ApproveInput>,
+    output: tool_schema::output::<ApproveOutput>,
     hints: ToolHints { read_only: false, destructive: true, idempotent: true, open_world: false },
     offered: always,
     call,
     resume: Some(resume),
 };
 
-fn input() -> Value {
-    json!({
-        "type": "object", "additionalProperties": false,
-        "properties": {
-            "action": {"type": "string", "enum": ["list", "decide", "withdraw"], "default": "list"},
-            "id": {"type": "string", "minLength": 1, "maxLength": 40},
-            "decision": {"type": "string", "enum": ["approve", "reject"]},
-            "quote": {
-                "type": "string", "minLength": 1, "maxLength": 500,
-                "description": "What the user said, word for word",
-            },
-        },
-    })
-}
-
-fn output() -> (Value, &'static [&'static str]) {
-    let approval = json!({
-        "type": "object",
-        "required": ["id", "kind", "subject", "evidence", "state"],
-        "properties": {
-            "id": text(), "kind": text(), "subject": {"type": "object"},
-            "evidence": {"type": "object"}, "expires_at": text(),
-            "state": {
-                "type": "string",
-                "enum": ["pending", "approved", "rejected", "expired", "withdrawn"],
-            },
-        },
-    });
-    let properties = json!({
-        "approvals": {"type": "array", "items": approval},
-        "approval": approval,
-    });
-    (properties, &[])
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct ApproveInput {
-    action: Option<String>,
+    #[serde(default)]
+    #[schema(default = "list")]
+    action: ApproveAction,
+    #[schema(min_length = 1, max_length = 40)]
     id: Option<String>,
-    decision: Option<String>,
+    decision: Option<ApproveDecision>,
+    /// What the user said, word for word
+    #[schema(min_length = 1, max_length = 500)]
     quote: Option<String>,
+}
+
+#[derive(Deserialize, ToSchema, Clone, Copy, Default, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum ApproveAction {
+    #[default]
+    List,
+    Decide,
+    Withdraw,
+}
+
+#[derive(Deserialize, ToSchema, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum ApproveDecision {
+    Approve,
+    Reject,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum ApproveOutput {
+    Listed {
+        /// What waits for the user
+        approvals: Vec<Approval>,
+    },
+    One {
+        /// The approval as it is now
+        approval: Box<Approval>,
+    },
+}
+
+/// What a caller gets who needs a yes and has nobody to ask.
+#[derive(Serialize, ToSchema)]
+pub(super) struct ApprovalNeeded<'a> {
+    status: &'static str,
+    approval: &'a Approval,
+    /// What to ask the user
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<String>,
 }
 
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let input: ApproveInput = call.read()?;
     let engine = &call.look.engine;
-    let action = input.action.as_deref().unwrap_or("list");
-    if action == "list" {
+    if input.action == ApproveAction::List {
         let waiting = engine.approvals().list(true)?;
         let mut lines = vec![format!("{} wait for the user", waiting.len())];
         lines.extend(waiting.iter().map(line));
-        return Ok(McpToolAnswer::new(&json!({"approvals": waiting}), lines.join("\n")).into());
+        let data = ApproveOutput::Listed { approvals: waiting };
+        return Ok(McpToolAnswer::new(&data, lines.join("\n")).into());
     }
     let id = input.id.ok_or_else(|| McpToolRefusal::Invalid("id is required".to_owned()))?;
-    if action == "withdraw" {
-        return Ok(approval_answer(&engine.approvals().withdraw(&id, &call.caller.actor())?).into());
+    if input.action == ApproveAction::Withdraw {
+        return Ok(approval_answer(engine.approvals().withdraw(&id, &call.caller.actor())?).into());
     }
     let approval = engine.approvals().get(&id)?;
     if call.caller.elicits && approval.is_pending() {
         // The person can be asked, so only their own answer counts, not what the model says of it.
         return Ok(McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))));
     }
-    let said = match input.decision.as_deref() {
-        Some("approve") => ConsentAnswer::Yes(ConsentScope::Listed),
-        Some(_) => ConsentAnswer::No,
+    let said = match input.decision {
+        Some(ApproveDecision::Approve) => ConsentAnswer::Yes(ConsentScope::Listed),
+        Some(ApproveDecision::Reject) => ConsentAnswer::No,
         None => return Err(McpToolRefusal::Invalid("decision is required".to_owned())),
     };
     let decision = ApprovalDecision {
@@ -104,7 +115,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         comment: None,
         remember: false,
     };
-    Ok(approval_answer(&engine.approvals().decide(&id, &decision)?).into())
+    Ok(approval_answer(engine.approvals().decide(&id, &decision)?).into())
 }
 
 fn resume(
@@ -112,7 +123,7 @@ fn resume(
     about: &QuestionSubject,
     reply: ClientReply,
 ) -> Result<McpToolResponse, McpToolRefusal> {
-    Ok(approval_answer(&decide(call, about, reply)?).into())
+    Ok(approval_answer(decide(call, about, reply)?).into())
 }
 
 /// The approval after its person was asked: decided, or still open.
@@ -145,8 +156,9 @@ pub(super) fn decide(
     engine.approvals().decide(id, &decision)
 }
 
-fn approval_answer(approval: &Approval) -> McpToolAnswer {
-    McpToolAnswer::new(&json!({"approval": approval}), line(approval))
+fn approval_answer(approval: Approval) -> McpToolAnswer {
+    let text = line(&approval);
+    McpToolAnswer::new(&ApproveOutput::One { approval: Box::new(approval) }, text)
 }
 
 fn line(approval: &Approval) -> String {
@@ -155,13 +167,26 @@ fn line(approval: &Approval) -> String {
     format!("- {} ({} of {about}): {state}", approval.id, approval.kind.as_str())
 }
 
+impl<'a> ApprovalNeeded<'a> {
+    /// The question, for a caller who has nobody to ask, and what to do with it.
+    pub(super) fn waiting(approval: &'a Approval) -> (Self, String) {
+        let question = approval_question(approval);
+        let lines = format!(
+            "needs_approval {}: ask the user and wait.\n{question}\nThe user can answer with `sinew approve {}`.",
+            approval.id, approval.id
+        );
+        (Self { status: "needs_approval", approval, question: Some(question) }, lines)
+    }
+
+    /// The approval that a person did not give.
+    pub(super) fn declined(approval: &'a Approval) -> (Self, String) {
+        let lines = format!("the user said no to {}", approval.id);
+        (Self { status: approval.state.as_str(), approval, question: None }, lines)
+    }
+}
+
 /// What a caller gets who needs an approval and cannot ask the user.
 pub(super) fn needs_approval(approval: &Approval) -> McpToolAnswer {
-    let question = approval_question(approval);
-    let lines = format!(
-        "needs_approval {}: ask the user and wait.\n{question}\nThe user can answer with `sinew approve {}`.",
-        approval.id, approval.id
-    );
-    let data = json!({"status": "needs_approval", "approval": approval, "question": question});
+    let (data, lines) = ApprovalNeeded::waiting(approval);
     McpToolAnswer::new(&data, lines)
 }

@@ -1,26 +1,26 @@
 //! `explain`: why something is as it is.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sinew_engine::approval::{Approval, ApprovalState};
 use sinew_engine::{
-    DecisionExplanation, ExplanationMark, ExplanationStep, PromptOptions, RouteRequest,
+    DecisionExplanation, ExplanationMark, ExplanationStep, PromptOptions, RouteAnswer, RouteRequest,
 };
-use sinew_workshop::WorkshopCaller;
+use sinew_workshop::{ToolProposal, WorkshopCaller};
+use utoipa::ToSchema;
 
-use super::{
-    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,
-};
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
 use crate::questions::approval_question;
 use crate::tool_answer::one_line;
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "explain",
     title: "Explain a decision",
-    description: "Say why a skill is in or out, how a message was routed, or where a proposal stands, \
-                  step by step.",
-    input,
-    output,
+    description: "Say why a skill is in or out, how a message was routed, or where an approval or a \
+                  proposal stands, step by step. Ask about one of them at a time.",
+    input: tool_schema::input::<ExplainInput>,
+    output: tool_schema::output::<ExplainOutput>,
     hints: LOOK,
     offered: always,
     call,
@@ -30,61 +30,53 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 /// Matches that a routed message is explained with.
 const SHOWN_MATCHES: usize = 5;
 
-fn input() -> Value {
-    json!({
-        "type": "object", "additionalProperties": false,
-        "oneOf": [
-            {"required": ["skill"]}, {"required": ["message"]}, {"required": ["approval"]},
-            {"required": ["proposal"]},
-        ],
-        "properties": {
-            "skill": {"type": "string", "minLength": 1, "maxLength": 1_000},
-            "message": {"type": "string", "minLength": 1, "maxLength": 20_000},
-            "approval": {"type": "string", "minLength": 1, "maxLength": 40},
-            "proposal": {"type": "string", "minLength": 1, "maxLength": 100},
-        },
-    })
-}
-
-fn output() -> (Value, &'static [&'static str]) {
-    let step = json!({
-        "type": "object",
-        "required": ["stage", "mark", "text"],
-        "properties": {
-            "stage": text(),
-            "mark": {"type": "string", "enum": ["pass", "fail", "note"]},
-            "text": text(),
-            "remedy": text(),
-        },
-    });
-    let properties = json!({
-        "subject": text(),
-        "answer": text(),
-        "usable": {"type": "boolean"},
-        "steps": {"type": "array", "items": step},
-        "route": {"type": "object"},
-        "approval": {"type": "object"},
-        "proposal": {"type": "object"},
-    });
-    (properties, &["subject", "answer", "usable", "steps"])
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct ExplainInput {
+    #[schema(min_length = 1, max_length = 1000)]
     skill: Option<String>,
+    #[schema(min_length = 1, max_length = 20000)]
     message: Option<String>,
+    #[schema(min_length = 1, max_length = 40)]
     approval: Option<String>,
+    #[schema(min_length = 1, max_length = 100)]
     proposal: Option<String>,
 }
 
+#[derive(Serialize, ToSchema)]
+struct ExplainOutput {
+    #[serde(flatten)]
+    why: DecisionExplanation,
+    /// The answer to a message
+    #[serde(skip_serializing_if = "Option::is_none")]
+    route: Option<RouteAnswer>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<Approval>,
+    /// The proposal, as `skill_workshop` shows it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<ToolProposal>)]
+    proposal: Option<Value>,
+}
+
+impl ExplainOutput {
+    fn of(why: DecisionExplanation) -> Self {
+        Self { why, route: None, approval: None, proposal: None }
+    }
+
+    fn answer(&self) -> McpToolResponse {
+        McpToolAnswer::new(self, lines(&self.why)).into()
+    }
+}
+
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    call.check_one_of(&["skill", "message", "approval", "proposal"])?;
     let input: ExplainInput = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
     if let Some(skill) = &input.skill {
         let entry = engine.find(catalog, skill)?;
         let entry = engine.skills().entry_visible_to(entry, &call.caller.actor());
         let why = engine.skills().explain(catalog, &entry, &PromptOptions::default());
-        return Ok(McpToolAnswer::new(&why, lines(&why)).into());
+        return Ok(ExplainOutput::of(why).answer());
     }
     if let Some(message) = &input.message {
         let request = RouteRequest {
@@ -94,25 +86,19 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         };
         let answer = call.look.route(&request);
         let why = DecisionExplanation::of_route(message, &answer);
-        let mut data = json!(why);
-        data["route"] = json!(answer);
-        return Ok(McpToolAnswer::new(&data, lines(&why)).into());
+        return Ok(ExplainOutput { route: Some(answer), ..ExplainOutput::of(why) }.answer());
     }
     if let Some(id) = &input.approval {
         let approval = engine.approvals().get(id)?;
         let why = of_approval(&approval);
-        let mut data = json!(why);
-        data["approval"] = json!(approval);
-        return Ok(McpToolAnswer::new(&data, lines(&why)).into());
+        return Ok(ExplainOutput { approval: Some(approval), ..ExplainOutput::of(why) }.answer());
     }
     let id = input.proposal.as_deref().unwrap_or_default();
     let caller = WorkshopCaller { by: call.caller.actor(), agent_id: None, session_id: None };
     let asked = json!({"action": "inspect", "id": id});
     let record = engine.workshop().tool(&asked, &caller)?.value;
     let why = of_proposal(&record);
-    let mut data = json!(why);
-    data["proposal"] = record;
-    Ok(McpToolAnswer::new(&data, lines(&why)).into())
+    Ok(ExplainOutput { proposal: Some(record), ..ExplainOutput::of(why) }.answer())
 }
 
 fn step(stage: &'static str, mark: ExplanationMark, text: String) -> ExplanationStep {

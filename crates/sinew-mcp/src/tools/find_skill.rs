@@ -1,24 +1,22 @@
 //! `find_skill`: the right skills for a message, or none.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 use sinew_engine::{AnswerPrompt, RouteAnswer, RouteRequest};
 use sinew_route::{AbstainReason, RouteDecision};
 use sinew_settings::config::ModelChoice;
+use utoipa::ToSchema;
 
-use super::{
-    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, number,
-    text,
-};
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
 use crate::tool_answer::one_line;
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "find_skill",
     title: "Find a skill",
     description: "Rank the installed skills for what the user said. `match` names one skill to read and \
                   follow, `shortlist` a few worth a look, `none` that nothing installed fits.",
-    input,
-    output,
+    input: tool_schema::input::<FindSkillInput>,
+    output: tool_schema::output::<RouteAnswer>,
     hints: LOOK,
     offered: always,
     call,
@@ -28,90 +26,30 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 /// Matches in an answer unless the caller wants more: a model reads one or two.
 const DEFAULT_LIMIT: usize = 3;
 
-fn input() -> Value {
-    json!({
-        "type": "object", "additionalProperties": false, "required": ["message"],
-        "properties": {
-            "message": {
-                "type": "string", "minLength": 1, "maxLength": 20_000,
-                "description": "What the user said, in the user's own words",
-            },
-            "limit": {"type": "integer", "minimum": 1, "maximum": 20, "default": DEFAULT_LIMIT},
-            "mode": {
-                "type": "string", "enum": ["auto", "semantic", "keyword", "full_index"],
-                "default": "auto",
-                "description": "keyword ranks by words alone; full_index adds the whole index",
-            },
-            "include_prompt": {
-                "type": "boolean", "default": false,
-                "description": "Add the block that a system prompt gets for this message",
-            },
-            "intent": {
-                "type": "string", "maxLength": 300,
-                "description": "The message in your own short English words, when it is not English",
-            },
-            "session": {"type": "string", "maxLength": 200},
-        },
-    })
-}
-
-fn output() -> (Value, &'static [&'static str]) {
-    let part = json!({
-        "type": "object",
-        "properties": {"raw": number(), "normalised": number(), "weight": number()},
-    });
-    let parts = json!({
-        "type": "object",
-        "properties": {
-            "lexical": part, "static": part, "encoder": part, "name": part, "trigger": part,
-            "prior": part,
-        },
-    });
-    let found = json!({
-        "type": "object",
-        "required": ["name", "location", "description", "probability", "score", "parts", "reason"],
-        "properties": {
-            "id": text(), "name": text(), "uri": text(), "location": text(), "description": text(),
-            "probability": number(), "score": number(), "parts": parts, "reason": text(),
-            "terms": {"type": "array", "items": {"type": "object"}},
-        },
-    });
-    let properties = json!({
-        "decision": {"type": "string", "enum": ["match", "shortlist", "none"]},
-        "reason": text(),
-        "offered": {"type": "integer"},
-        "matches": {"type": "array", "items": found},
-        "fit": number(),
-        "threshold": number(),
-        "margin": number(),
-        "model": text(),
-        "calibration": text(),
-        "language": text(),
-        "degraded": {"type": "array", "items": {"type": "object"}},
-        "took": {"type": "object"},
-        "region": text(),
-        "reflex": {
-            "type": "object",
-            "properties": {
-                "slug": text(), "version": text(), "success_rate": number(), "notice": text(),
-            },
-        },
-        "prompt": text(),
-    });
-    (properties, &["decision", "matches", "threshold", "degraded"])
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct FindSkillInput {
+    /// What the user said, in the user's own words
+    #[schema(min_length = 1, max_length = 20000)]
     message: String,
+    #[schema(minimum = 1, maximum = 20, default = 3)]
     limit: Option<usize>,
+    /// keyword ranks by words alone; full_index adds the whole index
+    #[schema(default = "auto")]
     mode: Option<FindSkillMode>,
+    /// Add the block that a system prompt gets for this message
     #[serde(default)]
+    #[schema(default = false)]
     include_prompt: bool,
+    /// The message in your own short English words, when it is not English
+    #[schema(max_length = 300)]
     intent: Option<String>,
+    #[schema(max_length = 200)]
+    #[expect(dead_code, reason = "documented, and not kept")]
+    session: Option<String>,
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[derive(Deserialize, ToSchema, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 enum FindSkillMode {
     Auto,

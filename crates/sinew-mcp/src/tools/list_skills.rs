@@ -1,116 +1,114 @@
 //! `list_skills`: the catalog with states and reasons.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
-use sinew_catalog::{CatalogEntry, EntryState};
-use sinew_engine::{PromptOptions, SkillSummary};
+use std::collections::BTreeMap;
 
-use super::{
-    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, number,
-    text, texts,
-};
+use serde::{Deserialize, Serialize};
+use sinew_catalog::{CatalogEntry, EntryState, Tier};
+use sinew_engine::{PromptOptions, SkillSummary};
+use utoipa::ToSchema;
+
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
 use crate::tool_answer::one_line;
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "list_skills",
     title: "List skills",
     description: "List the skills on this machine with their state and, where one cannot be used, why.",
-    input,
-    output,
+    input: tool_schema::input::<ListSkillsInput>,
+    output: tool_schema::output::<ListSkillsOutput>,
     hints: LOOK,
     offered: always,
     call,
     resume: None,
 };
 
-const STATES: [EntryState; 7] = [
-    EntryState::Ready,
-    EntryState::NeedsSetup,
-    EntryState::Disabled,
-    EntryState::Blocked,
-    EntryState::Excluded,
-    EntryState::Shadowed,
-    EntryState::Broken,
-];
-
 const DEFAULT_LIMIT: usize = 50;
 
-fn input() -> Value {
-    let states: Vec<&str> = STATES.iter().map(|state| state.as_str()).chain(["all"]).collect();
-    json!({
-        "type": "object", "additionalProperties": false,
-        "properties": {
-            "state": {"type": "string", "enum": states, "default": "ready"},
-            "tier": {
-                "type": "string",
-                "enum": ["extra", "bundled", "grown", "managed", "personal", "project", "workspace"],
-            },
-            "query": {
-                "type": "string", "maxLength": 200,
-                "description": "Only skills whose name or description holds this text",
-            },
-            "cursor": {"type": "string", "maxLength": 100},
-            "limit": {"type": "integer", "minimum": 1, "maximum": 200, "default": DEFAULT_LIMIT},
-            "format": {
-                "type": "string", "enum": ["summary", "index"], "default": "summary",
-                "description": "index adds the block that a system prompt gets",
-            },
-        },
-    })
-}
-
-fn output() -> (Value, &'static [&'static str]) {
-    let flag = json!({"type": "boolean"});
-    let missing = json!({
-        "type": "object",
-        "properties": {
-            "bins": texts(), "anyBins": texts(), "env": texts(), "anyEnv": texts(),
-            "config": texts(), "os": texts(),
-        },
-    });
-    let skill = json!({
-        "type": "object",
-        "required": ["name", "description", "tier", "state", "user_invocable", "model_visible", "trust"],
-        "properties": {
-            "name": text(), "uri": text(), "description": text(), "tier": text(), "state": text(),
-            "reason": text(), "missing": missing, "user_invocable": flag, "model_visible": flag,
-            "commands": texts(), "version": text(),
-            "trust": {
-                "type": "object",
-                "properties": {"verdict": text(), "findings": {"type": "integer"}, "reviewed": flag},
-            },
-        },
-    });
-    let properties = json!({
-        "skills": {"type": "array", "items": skill},
-        "counts": {"type": "object", "additionalProperties": number()},
-        "nextCursor": text(),
-        "prompt": text(),
-    });
-    (properties, &["skills", "counts"])
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct ListSkillsInput {
-    state: Option<String>,
+    #[serde(default)]
+    #[schema(default = "ready")]
+    state: ListSkillsState,
+    #[schema(value_type = Option<Tier>)]
     tier: Option<String>,
+    /// Only skills whose name or description holds this text
+    #[schema(max_length = 200)]
     query: Option<String>,
+    #[schema(max_length = 100)]
     cursor: Option<String>,
+    #[schema(minimum = 1, maximum = 200, default = 50)]
     limit: Option<usize>,
-    format: Option<String>,
+    /// index adds the block that a system prompt gets
+    #[serde(default)]
+    #[schema(default = "summary")]
+    format: ListSkillsFormat,
+}
+
+#[derive(Deserialize, ToSchema, Clone, Copy, Default, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+enum ListSkillsState {
+    #[default]
+    Ready,
+    NeedsSetup,
+    Disabled,
+    Blocked,
+    Excluded,
+    Shadowed,
+    Broken,
+    All,
+}
+
+impl ListSkillsState {
+    fn takes(self, state: EntryState) -> bool {
+        let wanted = match self {
+            Self::All => return true,
+            Self::Ready => EntryState::Ready,
+            Self::NeedsSetup => EntryState::NeedsSetup,
+            Self::Disabled => EntryState::Disabled,
+            Self::Blocked => EntryState::Blocked,
+            Self::Excluded => EntryState::Excluded,
+            Self::Shadowed => EntryState::Shadowed,
+            Self::Broken => EntryState::Broken,
+        };
+        wanted == state
+    }
+}
+
+#[derive(Deserialize, ToSchema, Clone, Copy, Default, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum ListSkillsFormat {
+    #[default]
+    Summary,
+    Index,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ListSkillsOutput {
+    skills: Vec<SkillSummary>,
+    /// How many skills of the whole catalog are in which state
+    #[schema(value_type = BTreeMap<String, usize>)]
+    counts: BTreeMap<&'static str, usize>,
+    /// Where the next page begins
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+    /// The block that a system prompt gets
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
 }
 
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let input: ListSkillsInput = call.read()?;
     let (engine, snapshot) = (&call.look.engine, &call.look.snapshot);
-    let state = input.state.as_deref().unwrap_or("ready");
     let query = input.query.as_deref().map(str::to_lowercase);
     let wanted = |entry: &&CatalogEntry| {
         let holds = |query: &String| {
             entry.name.to_lowercase().contains(query)
                 || entry.description.to_lowercase().contains(query)
         };
-        (state == "all" || entry.state.as_str() == state)
+        input.state.takes(entry.state)
             && input.tier.as_deref().is_none_or(|tier| entry.tier.as_str() == tier)
             && query.as_ref().is_none_or(holds)
     };
@@ -134,16 +132,18 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
             why.unwrap_or_default()
         ));
     }
-    let mut data =
-        json!({"skills": skills, "counts": engine.skills().state_counts(&snapshot.catalog)});
-    if from + limit < all.len() {
-        data["nextCursor"] = json!(format!("{}:{}", snapshot.version, from + limit));
+    let next_cursor =
+        (from + limit < all.len()).then(|| format!("{}:{}", snapshot.version, from + limit));
+    if next_cursor.is_some() {
         lines.push("there are more: call again with nextCursor".to_owned());
     }
-    if input.format.as_deref() == Some("index") {
-        let block = engine.skills().prompt(&snapshot.catalog, &PromptOptions::default());
-        data["prompt"] = json!(block.text);
-    }
+    let prompt = || engine.skills().prompt(&snapshot.catalog, &PromptOptions::default()).text;
+    let data = ListSkillsOutput {
+        skills,
+        counts: engine.skills().state_counts(&snapshot.catalog),
+        next_cursor,
+        prompt: (input.format == ListSkillsFormat::Index).then(prompt),
+    };
     Ok(McpToolAnswer::new(&data, lines.join("\n")).into())
 }
 

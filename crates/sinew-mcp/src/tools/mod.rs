@@ -1,5 +1,6 @@
 //! The tools: one file each, and the table that lists them.
 
+mod acquire_output;
 mod acquire_skill;
 mod approve;
 mod explain;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use sinew_engine::LiveView;
 
 use super::caller::McpCaller;
@@ -40,9 +41,10 @@ pub(super) struct ToolSpec {
     name: &'static str,
     title: &'static str,
     description: &'static str,
+    /// The schema of its arguments.
     input: fn() -> Value,
-    /// The fields of an answer, and those it always has.
-    output: fn() -> (Value, &'static [&'static str]),
+    /// The schema of its answers, with that of an error.
+    output: fn() -> Value,
     hints: ToolHints,
     /// Whether it is offered now.
     offered: fn(&LiveView) -> bool,
@@ -79,6 +81,19 @@ impl McpToolCall<'_> {
     fn read<T: DeserializeOwned>(&self) -> Result<T, McpToolRefusal> {
         serde_json::from_value(self.arguments.clone())
             .map_err(|error| McpToolRefusal::Invalid(error.to_string()))
+    }
+
+    /// Of these arguments exactly one is there. A schema cannot say so: clients refuse a choice at the
+    /// top of one.
+    fn check_one_of(&self, names: &[&str]) -> Result<(), McpToolRefusal> {
+        match names.iter().filter(|name| self.arguments.get(name).is_some()).count() {
+            1 => Ok(()),
+            _ => {
+                let names = names.join(", ");
+                let said = format!("the arguments must have exactly one of {names}");
+                Err(McpToolRefusal::Invalid(said))
+            }
+        }
     }
 }
 
@@ -119,19 +134,8 @@ impl ToolSpec {
             .open_world(hints.open_world);
         Tool::new(self.name, self.description, object((self.input)()))
             .with_title(self.title)
-            .with_raw_output_schema(object(self.output_schema()))
+            .with_raw_output_schema(object((self.output)()))
             .with_annotations(annotations)
-    }
-
-    /// An answer has its fields, or it is an error.
-    fn output_schema(&self) -> Value {
-        let (mut properties, required) = (self.output)();
-        properties["error"] = error_schema();
-        json!({
-            "type": "object",
-            "properties": properties,
-            "anyOf": [{"required": required}, {"required": ["error"]}],
-        })
     }
 }
 
@@ -142,35 +146,8 @@ fn object(schema: Value) -> Arc<JsonObject> {
     }
 }
 
-fn error_schema() -> Value {
-    json!({
-        "type": "object",
-        "description": "Why there is no answer, and what to do next",
-        "properties": {
-            "kind": {"type": "string", "enum": ["no", "usage", "refused", "environment"]},
-            "code": {"type": "string"},
-            "message": {"type": "string"},
-            "hints": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["kind", "code", "message", "hints"],
-    })
-}
-
 fn always(_: &LiveView) -> bool {
     true
-}
-
-/// Fields for schemas: text, a number, a list of texts.
-fn text() -> Value {
-    json!({"type": "string"})
-}
-
-fn number() -> Value {
-    json!({"type": "number"})
-}
-
-fn texts() -> Value {
-    json!({"type": "array", "items": {"type": "string"}})
 }
 
 #[cfg(test)]
@@ -180,7 +157,7 @@ mod tests {
 
     /// A keyword that is declared and not checked would be an empty promise.
     #[test]
-    fn every_keyword_of_a_schema_is_checked() {
+    fn every_keyword_of_an_input_is_checked() {
         fn walk(schema: &Value, tool: &str) {
             let Value::Object(fields) = schema else { return };
             for (keyword, value) in fields {
@@ -191,9 +168,6 @@ mod tests {
                     Value::Object(properties) if keyword == "properties" => {
                         properties.values().for_each(|schema| walk(schema, tool));
                     }
-                    Value::Array(choices) if matches!(keyword.as_str(), "anyOf" | "oneOf") => {
-                        choices.iter().for_each(|schema| walk(schema, tool));
-                    }
                     Value::Object(_) => walk(value, tool),
                     _ => {}
                 }
@@ -201,7 +175,43 @@ mod tests {
         }
         for tool in TOOLS {
             walk(&(tool.input)(), tool.name);
-            walk(&tool.output_schema(), tool.name);
+        }
+    }
+
+    /// Clients drop a tool whose schema is not a plain object at its top, or names another schema.
+    #[test]
+    fn clients_take_every_schema() {
+        fn walk(schema: &Value, tool: &str) {
+            match schema {
+                Value::Object(fields) => {
+                    for keyword in ["$ref", "$defs", "allOf", "oneOf"] {
+                        assert!(!fields.contains_key(keyword), "{tool}: {keyword} in {schema}");
+                    }
+                    let kind = fields.get("type");
+                    assert!(!kind.is_some_and(Value::is_array), "{tool}: a list of types");
+                    for (keyword, value) in fields {
+                        match value {
+                            Value::Object(properties) if keyword == "properties" => {
+                                properties.values().for_each(|schema| walk(schema, tool));
+                            }
+                            _ if keyword == "default" => {}
+                            value => walk(value, tool),
+                        }
+                    }
+                }
+                Value::Array(items) => items.iter().for_each(|item| walk(item, tool)),
+                _ => {}
+            }
+        }
+        for tool in TOOLS {
+            for schema in [(tool.input)(), (tool.output)()] {
+                assert_eq!(schema["type"], "object", "{}", tool.name);
+                assert!(schema["properties"].is_object(), "{}", tool.name);
+                for choice in ["anyOf", "oneOf", "allOf", "enum", "not"] {
+                    assert!(schema.get(choice).is_none(), "{}: {choice}", tool.name);
+                }
+                walk(&schema, tool.name);
+            }
         }
     }
 }

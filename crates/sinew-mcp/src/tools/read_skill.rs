@@ -4,23 +4,22 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use sinew_cortex::explain::LessonView;
 use sinew_engine::{EngineError, fill_in};
 use sinew_settings::ErrorCode;
+use utoipa::ToSchema;
 
-use super::{
-    LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always, text,
-    texts,
-};
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "read_skill",
     title: "Read a skill",
     description: "Read a skill's instructions, or one file of the skill by its path below the skill's \
-                  folder. Nothing outside that folder is read.",
-    input,
-    output,
+                  folder. Give either its name or its uri. Nothing outside that folder is read.",
+    input: tool_schema::input::<ReadSkillInput>,
+    output: tool_schema::output::<ReadSkillOutput>,
     hints: LOOK,
     offered: always,
     call,
@@ -30,53 +29,55 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 /// The largest part of a file that is given at once unless the caller wants less.
 const DEFAULT_MAX: u64 = 256_000;
 
-fn input() -> Value {
-    json!({
-        "type": "object", "additionalProperties": false,
-        "oneOf": [{"required": ["name"]}, {"required": ["uri"]}],
-        "properties": {
-            "name": {"type": "string", "minLength": 1, "maxLength": 1_000},
-            "uri": {"type": "string", "minLength": 1, "maxLength": 2_000},
-            "file": {
-                "type": "string", "minLength": 1, "maxLength": 1_000, "default": "SKILL.md",
-                "description": "A path below the skill's folder",
-            },
-            "args": {
-                "type": "string", "maxLength": 16_384,
-                "description": "Takes the place of $ARGUMENTS and $1 to $9 in the text",
-            },
-            "max_bytes": {
-                "type": "integer", "minimum": 1, "maximum": 1_048_576, "default": DEFAULT_MAX,
-            },
-        },
-    })
-}
-
-fn output() -> (Value, &'static [&'static str]) {
-    let properties = json!({
-        "name": text(), "uri": text(), "file": text(), "location": text(),
-        "text": text(), "blob": text(), "truncated": {"type": "boolean"},
-        "sha256": text(), "size": {"type": "integer"},
-        "files": texts(),
-        "lessons": {"type": "array", "items": {"type": "object"}},
-        "env_required": texts(),
-    });
-    (
-        properties,
-        &["name", "file", "location", "sha256", "size", "files", "lessons", "env_required"],
-    )
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct ReadSkillInput {
+    /// The skill's name; or its uri
+    #[schema(min_length = 1, max_length = 1000)]
     name: Option<String>,
+    #[schema(min_length = 1, max_length = 2000)]
     uri: Option<String>,
+    /// A path below the skill's folder
+    #[schema(min_length = 1, max_length = 1000, default = "SKILL.md")]
     file: Option<String>,
+    /// Takes the place of $ARGUMENTS and $1 to $9 in the text
+    #[schema(max_length = 16384)]
     args: Option<String>,
+    #[schema(minimum = 1, maximum = 1048576, default = 256000)]
     max_bytes: Option<u64>,
 }
 
+#[derive(Serialize, ToSchema)]
+struct ReadSkillOutput {
+    name: String,
+    file: String,
+    /// Where it lies, as the prompt block names it
+    location: String,
+    /// Of the whole file
+    sha256: String,
+    /// Of the whole file, in bytes
+    size: usize,
+    /// The other files of the skill
+    files: Vec<String>,
+    /// Warnings about it that were learned
+    lessons: Vec<LessonView>,
+    /// Variables that it asks for, by name
+    env_required: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
+    /// Whether only the beginning is given
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    /// The text, where it is text
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    /// The bytes in base64, where it is not
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blob: Option<String>,
+}
+
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+    call.check_one_of(&["name", "uri"])?;
     let input: ReadSkillInput = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
     let (wanted, file) = match (&input.name, &input.uri) {
@@ -93,14 +94,20 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     };
     let read = engine.skills().read(catalog, &wanted, file.as_deref(), &call.caller.actor())?;
     let max = usize::try_from(input.max_bytes.unwrap_or(DEFAULT_MAX)).unwrap_or(usize::MAX);
-    let mut data = json!({
-        "name": read.name, "file": read.file, "location": read.location,
-        "sha256": read.sha256, "size": read.bytes.len(), "files": read.files,
-        "lessons": read.lessons, "env_required": read.env_required,
-    });
-    if let Some(uri) = &read.uri {
-        data["uri"] = json!(uri);
-    }
+    let mut data = ReadSkillOutput {
+        name: read.name,
+        file: read.file,
+        location: read.location,
+        sha256: read.sha256,
+        size: read.bytes.len(),
+        files: read.files,
+        lessons: read.lessons,
+        env_required: read.env_required,
+        uri: read.uri,
+        truncated: false,
+        text: None,
+        blob: None,
+    };
     let shown = match read.text {
         Some(text) => {
             let text = match &input.args {
@@ -108,22 +115,18 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
                 None => text,
             };
             let kept = head(&text, max).to_owned();
-            if kept.len() < text.len() {
-                data["truncated"] = json!(true);
-            }
-            data["text"] = json!(kept);
+            data.truncated = kept.len() < text.len();
+            data.text = Some(kept.clone());
             kept
         }
         None => {
             let kept = &read.bytes[..read.bytes.len().min(max)];
-            if kept.len() < read.bytes.len() {
-                data["truncated"] = json!(true);
-            }
-            data["blob"] = json!(STANDARD.encode(kept));
-            format!("{} is not text; its {} bytes are in `blob`", read.file, read.bytes.len())
+            data.truncated = kept.len() < read.bytes.len();
+            data.blob = Some(STANDARD.encode(kept));
+            format!("{} is not text; its {} bytes are in `blob`", data.file, read.bytes.len())
         }
     };
-    Ok(McpToolAnswer::exact(data, shown).into())
+    Ok(McpToolAnswer::exact(&data, shown).into())
 }
 
 /// The beginning of a text, cut between characters.

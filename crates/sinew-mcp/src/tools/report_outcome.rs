@@ -1,29 +1,28 @@
 //! `report_outcome`: how the use of a skill went, so that the next choice is better.
 
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use sinew_cortex::acquire::{AcquireStep, UseReport};
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{OutcomeReporter, UseResult};
 use sinew_engine::acquire::AcquireWait;
 use sinew_engine::hub::HubOverrides;
-use sinew_engine::{NewOutcome, OutcomeEffect};
+use sinew_engine::{NewOutcome, OutcomeEffect, ReportedRun};
 use sinew_skill::YamlValue;
+use utoipa::ToSchema;
 
 use super::acquire_skill::listener;
-use super::{
-    McpToolAnswer, McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always, number, text, texts,
-};
+use super::{McpToolAnswer, McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always};
 use crate::questions::{McpToolResponse, approval_question};
 use crate::tool_answer::one_line;
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "report_outcome",
     title: "Report an outcome",
-    description: "Tell how the use of a skill went: success, or a failure with its kind. Say what the \
-                  task was; it names the task area and is not stored.",
-    input,
-    output,
+    description: "Tell how the use of a skill went: success, or a failure with its kind. Name the run \
+                  or the skill, and say what the task was; it names the task area and is not stored.",
+    input: tool_schema::input::<ReportOutcomeInput>,
+    output: tool_schema::output::<ReportOutcomeOutput>,
     hints: ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false },
     offered: always,
     call,
@@ -33,76 +32,67 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 /// What a skill without a version is recorded under.
 const NO_VERSION: &str = "unversioned";
 
-fn input() -> Value {
-    json!({
-        "type": "object", "additionalProperties": false, "required": ["outcome"],
-        "anyOf": [{"required": ["run"]}, {"required": ["skill"]}],
-        "properties": {
-            "run": {"type": "string", "maxLength": 100},
-            "skill": {"type": "string", "minLength": 1, "maxLength": 128},
-            "version": {"type": "string", "maxLength": 128},
-            "region": {"type": "string", "maxLength": 128, "description": "The task area, such as pdf-merge"},
-            "outcome": {"type": "string", "enum": ["success", "failure"]},
-            "failure": {
-                "type": "string",
-                "enum": [
-                    "dependency_missing", "api_error", "auth_error", "task_mismatch", "runtime_error",
-                ],
-                "description": "Required for a failure",
-            },
-            "detail": {"type": "string", "maxLength": 500},
-            "missing": {
-                "type": "string", "maxLength": 100,
-                "description": "The program or variable that is missing, by name",
-            },
-            "side_effects": {
-                "type": "array", "maxItems": 20,
-                "items": {
-                    "type": "string", "maxLength": 128,
-                    "pattern": "^(read|write|delete|shell|network|env)(:.+)?$",
-                },
-            },
-            "task": {"type": "string", "maxLength": 300},
-            "session": {"type": "string", "maxLength": 200},
-        },
-    })
-}
-
-fn output() -> (Value, &'static [&'static str]) {
-    // Some clients hand schemas to models that take no list of types.
-    let maybe = |kind: &str| json!({"anyOf": [{"type": kind}, {"type": "null"}]});
-    let properties = json!({
-        "id": text(), "at": text(), "run": text(), "state": text(),
-        "region": maybe("string"), "skill": maybe("string"),
-        "version": text(),
-        "previous_weight": maybe("number"), "weight": maybe("number"),
-        "effective_weight": maybe("number"),
-        "reflex": {"type": "boolean"},
-        "reflex_change": {"type": "string", "enum": ["set", "reset"]},
-        "handling": text(),
-        "reflex_state": maybe("object"), "runs": maybe("object"),
-        "streak": {"type": "integer"}, "lower_bound": number(), "lessons": texts(),
-        "waits": {"type": "object"},
-        "pruned": {"type": "array", "items": {"type": "object"}}, "signals": texts(),
-    });
-    (properties, &["region", "skill", "weight", "effective_weight", "reflex"])
-}
-
-#[derive(Deserialize)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 struct ReportOutcomeInput {
+    /// The run that acquire_skill began; or a skill
+    #[schema(max_length = 100)]
     run: Option<String>,
+    #[schema(min_length = 1, max_length = 128)]
     skill: Option<String>,
+    #[schema(max_length = 128)]
     version: Option<String>,
+    /// The task area, such as pdf-merge
+    #[schema(max_length = 128)]
     region: Option<String>,
     outcome: ReportOutcomeResult,
+    /// Required for a failure
     failure: Option<FailureKind>,
+    #[schema(max_length = 500)]
     detail: Option<String>,
+    /// The program or variable that is missing, by name
+    #[schema(max_length = 100)]
     missing: Option<String>,
-    side_effects: Option<Vec<String>>,
+    #[schema(max_items = 20)]
+    side_effects: Option<Vec<SideEffectText>>,
+    #[schema(max_length = 300)]
     task: Option<String>,
+    #[schema(max_length = 200)]
+    #[expect(dead_code, reason = "documented, and not kept")]
+    session: Option<String>,
 }
 
-#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[derive(Deserialize, ToSchema, Clone)]
+#[schema(max_length = 128, pattern = "^(read|write|delete|shell|network|env)(:.+)?$")]
+struct SideEffectText(String);
+
+impl ReportOutcomeInput {
+    fn side_effects(&self) -> Option<Vec<String>> {
+        let each = self.side_effects.as_ref()?.iter();
+        Some(each.map(|effect| effect.0.clone()).collect())
+    }
+}
+
+/// What the outcome of a skill did to the memory, or where its run stands now.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum ReportOutcomeOutput {
+    Skill(Box<OutcomeEffect>),
+    Run(Box<ReportedRunOutput>),
+}
+
+#[derive(Serialize, ToSchema)]
+struct ReportedRunOutput {
+    #[serde(flatten)]
+    run: ReportedRun,
+    /// What the run waits for
+    waits: AcquireWait,
+    /// What to do about the failure
+    #[serde(skip_serializing_if = "Option::is_none")]
+    handling: Option<&'static str>,
+}
+
+#[derive(Deserialize, ToSchema, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum ReportOutcomeResult {
     Success,
@@ -111,6 +101,10 @@ enum ReportOutcomeResult {
 
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let input: ReportOutcomeInput = call.read()?;
+    if input.run.is_none() && input.skill.is_none() {
+        let said = "the arguments must have one of run, skill";
+        return Err(McpToolRefusal::Invalid(said.to_owned()));
+    }
     if (input.outcome == ReportOutcomeResult::Failure) != input.failure.is_some() {
         let said = match input.outcome {
             ReportOutcomeResult::Failure => "failure is required when outcome is failure",
@@ -143,7 +137,7 @@ fn of_skill(
         kind: input.failure,
         detail: input.detail.clone(),
         key: input.missing.clone(),
-        side_effects: input.side_effects.clone(),
+        side_effects: input.side_effects(),
         origin: OutcomeReporter::Agent,
         agent: Some(call.caller.name.clone()),
         ..NewOutcome::default()
@@ -153,7 +147,8 @@ fn of_skill(
         lines.push(format!("weight {weight:.2} in {}", one_line(&recorded.region)));
     }
     lines.extend(recorded.handling.map(|handling| format!("next: {handling}")));
-    Ok(McpToolAnswer::new(&recorded, lines.join("\n")))
+    let data = ReportOutcomeOutput::Skill(Box::new(recorded));
+    Ok(McpToolAnswer::new(&data, lines.join("\n")))
 }
 
 /// A run goes on from here: to a question, to the next candidate, or to putting the skill back.
@@ -172,22 +167,21 @@ fn of_run(
         detail: input.detail.clone(),
         key: input.missing.clone(),
         origin: OutcomeReporter::Agent,
-        side_effects: input.side_effects.clone().unwrap_or_default(),
+        side_effects: input.side_effects().unwrap_or_default(),
         ..UseReport::success()
     };
     let market = engine.hub().market(&HubOverrides::default())?;
     let mut host = listener(call);
     let standing = engine.hub().acquisition(&market).report(run, finish, &mut host)?;
     let stepped = AcquireStep { run: standing.run, effects: Vec::new() };
-    let mut data = json!(engine.cortex()?.reported_run(&stepped)?);
-    data["waits"] = json!(standing.waits);
+    let handling = input.failure.map(FailureKind::remedy);
     let mut lines = vec![format!("{run} is in {}", stepped.run.state.name())];
-    if let Some(handling) = input.failure.map(FailureKind::remedy) {
-        data["handling"] = json!(handling);
-        lines.push(format!("next: {handling}"));
-    }
+    lines.extend(handling.map(|handling| format!("next: {handling}")));
     if let AcquireWait::Approval { approval } = &standing.waits {
         lines.push(format!("needs_approval {}: {}", approval.id, approval_question(approval)));
     }
+    let run = engine.cortex()?.reported_run(&stepped)?;
+    let data = ReportedRunOutput { run, waits: standing.waits, handling };
+    let data = ReportOutcomeOutput::Run(Box::new(data));
     Ok(McpToolAnswer::new(&data, lines.join("\n")))
 }

@@ -5,17 +5,20 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 use sinew_engine::EngineError;
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ReviewerProvider;
-use sinew_workshop::WorkshopCaller;
+use sinew_workshop::{SkillVersion, ToolProposal, WorkshopCaller, WorkshopToolReply};
+use utoipa::ToSchema;
 
-use super::approve::{decide, needs_approval};
+use super::approve::{ApprovalNeeded, decide};
 use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec};
 use crate::host::workshop_is_on;
 use crate::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
 use crate::tool_answer::McpToolAnswer;
+use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: sinew_workshop::TOOL,
@@ -23,24 +26,51 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
     description: "Keep a procedure as a skill: suggest a new or changed skill, look at proposals, revise, \
                   reject or apply them, and undo what was written. A person approves what is written.",
     input: sinew_workshop::schema,
-    output,
+    output: tool_schema::output::<SkillWorkshopOutput<'static>>,
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
     offered: workshop_is_on,
     call,
     resume: Some(resume),
 };
 
-/// The documented answers have no field in common: a list is wrapped, the rest is as it is.
-fn output() -> (Value, &'static [&'static str]) {
-    let count = json!({"type": "integer"});
-    let properties = json!({
-        "proposals": {"type": "array", "items": {"type": "object"}},
-        "versions": {"type": "array", "items": {"type": "object"}},
-        "pending": count, "quarantined": count, "applied": count, "rejected": count,
-        "proposal": {"type": "object"},
-        "approval": {"type": "object"},
-    });
-    (properties, &[])
+/// The documented answers, which have no field in common. A list is wrapped; what the workshop says as
+/// an object goes out as it is.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+enum SkillWorkshopOutput<'a> {
+    Proposals {
+        #[schema(value_type = Vec<ToolProposal>)]
+        proposals: Vec<Value>,
+    },
+    Versions {
+        #[schema(value_type = Vec<SkillVersion>)]
+        versions: Vec<Value>,
+    },
+    Written(WorkshopUpdateOutput),
+    Unapproved(ApprovalNeeded<'a>),
+    Said(WorkshopSaid),
+}
+
+/// An answer of the workshop, as it gave it.
+#[derive(Serialize, ToSchema)]
+#[serde(transparent)]
+#[schema(value_type = WorkshopToolReply)]
+struct WorkshopSaid(Value);
+
+/// A proposal that was written after a person's yes.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct WorkshopUpdateOutput {
+    status: &'static str,
+    proposal: WorkshopUpdateProposal,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skill_path: Option<String>,
+}
+
+#[derive(Serialize, ToSchema)]
+struct WorkshopUpdateProposal {
+    id: String,
+    status: &'static str,
 }
 
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
@@ -80,18 +110,20 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
             let approval = engine.workshop().ask_to_apply(id, &call.caller.actor())?;
             return Ok(match call.caller.elicits {
                 true => McpToolResponse::Ask(ClientQuestion::Approval(Box::new(approval))),
-                false => needs_approval(&approval).into(),
+                false => unapproved(ApprovalNeeded::waiting(&approval)).into(),
             });
         }
         Err(error) => return Err(error.into()),
     };
     let text = value.to_string();
     let data = match value {
-        Value::Array(list) if call.arguments["action"] == "history" => json!({"versions": list}),
-        Value::Array(list) => json!({"proposals": list}),
-        other => other,
+        Value::Array(versions) if call.arguments["action"] == "history" => {
+            SkillWorkshopOutput::Versions { versions }
+        }
+        Value::Array(proposals) => SkillWorkshopOutput::Proposals { proposals },
+        other => SkillWorkshopOutput::Said(WorkshopSaid(other)),
     };
-    Ok(McpToolAnswer::exact(data, text).into())
+    Ok(McpToolAnswer::exact(&data, text).into())
 }
 
 fn needs_a_person(error: &EngineError) -> bool {
@@ -115,24 +147,24 @@ fn resume(
     }
     let approval = decide(call, about, reply)?;
     if !approval.is_approved() {
-        return Ok(needs_approval_or_no(&approval).into());
+        return Ok(unapproved(match approval.is_pending() {
+            true => ApprovalNeeded::waiting(&approval),
+            false => ApprovalNeeded::declined(&approval),
+        })
+        .into());
     }
     let done = engine.workshop().apply_approved(&approval.id)?;
     let status = done.proposal.status.as_str();
-    let mut data =
-        json!({"status": status, "proposal": {"id": done.proposal.id, "status": status}});
-    if let Some(path) = &done.skill_path {
-        data["skillPath"] = json!(path);
-    }
-    let text = data.to_string();
-    Ok(McpToolAnswer::exact(data, text).into())
+    let data = SkillWorkshopOutput::Written(WorkshopUpdateOutput {
+        status,
+        proposal: WorkshopUpdateProposal { id: done.proposal.id, status },
+        skill_path: done.skill_path,
+    });
+    let text = serde_json::to_string(&data).unwrap_or_default();
+    Ok(McpToolAnswer::exact(&data, text).into())
 }
 
-/// What is left when the person did not say yes.
-fn needs_approval_or_no(approval: &sinew_engine::approval::Approval) -> McpToolAnswer {
-    if approval.is_pending() {
-        return needs_approval(approval);
-    }
-    let data = json!({"status": approval.state.as_str(), "approval": approval});
-    McpToolAnswer::new(&data, format!("the user said no to {}", approval.id))
+/// The answer to a caller who has no yes.
+fn unapproved((data, text): (ApprovalNeeded<'_>, String)) -> McpToolAnswer {
+    McpToolAnswer::new(&SkillWorkshopOutput::Unapproved(data), text)
 }
