@@ -178,9 +178,14 @@ fn a_file_that_cannot_be_read_is_not_touched() {
         ("codex", "home/.codex/config.toml", "a = 1\nb = = 2\n", "line 2, column 5"),
         ("goose", "home/.config/goose/config.yaml", "a: 1\nb: [1, 2\nc: 3\n", "line "),
         ("openclaw", "home/.openclaw/openclaw.json", "{ mcp: { servers: } }", "line 1, column"),
-        ("gemini", "home/.gemini/settings.json", "[1, 2]", "something else"),
-        ("cursor", "home/.cursor/mcp.json", "{\"mcpServers\": []}", "something else"),
-        ("goose", "home/.config/goose/config.yaml", "extensions: {a: {}}\n", "something else"),
+        ("gemini", "home/.gemini/settings.json", "[1, 2]", "is not the map or list"),
+        ("cursor", "home/.cursor/mcp.json", "{\"mcpServers\": []}", "is not the map or list"),
+        (
+            "goose",
+            "home/.config/goose/config.yaml",
+            "extensions: {a: {}}\n",
+            "is not the map or list",
+        ),
     ];
     for (agent, path, content, place) in broken {
         let machine = TestMachine::new().file(path, content);
@@ -237,10 +242,7 @@ fn a_project_has_its_own_files_and_names_the_program() {
         "nothing of this machine"
     );
     let goose = sinew(&machine, &["connect", "goose", "--scope", "project"]);
-    assert!(
-        goose.contains("no configuration of a project") && goose.ends_with("exit 2"),
-        "{goose}"
-    );
+    assert!(goose.contains("no project configuration") && goose.ends_with("exit 2"), "{goose}");
 }
 
 /// What others get with the next commit is not changed in passing.

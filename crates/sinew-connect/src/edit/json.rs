@@ -39,7 +39,7 @@ impl JsonConfig {
             }
         })?;
         match root.value() {
-            Some(value) if value.as_object().is_none() => Err(shape(&["the file"])),
+            Some(value) if value.as_object().is_none() => Err(shape(&["the top level"])),
             _ => Ok(Self { root, marked: plain.is_some() }),
         }
     }
@@ -49,7 +49,8 @@ impl JsonConfig {
     }
 
     fn object_or_create(&self, at: &[&str]) -> Result<CstObject, ConfigEditError> {
-        let mut object = self.root.object_value_or_create().ok_or_else(|| shape(&["the file"]))?;
+        let mut object =
+            self.root.object_value_or_create().ok_or_else(|| shape(&["the top level"]))?;
         for (depth, key) in at.iter().enumerate() {
             object = object.object_value_or_create(key).ok_or_else(|| shape(&at[..=depth]))?;
         }

@@ -203,7 +203,7 @@ fn check(text: &str) -> Result<(), ConfigEditError> {
                 // A file of comments is an empty value, for which the parser says `~`.
                 Event::Scalar(text, ..) if depth == 0 && matches!(&*text, "" | "~") => {}
                 Event::Scalar(..) | Event::SequenceStart(..) if depth == 0 => {
-                    return Err(shape(&["the file"]));
+                    return Err(shape(&["the top level"]));
                 }
                 Event::MappingStart(..) => depth += 1,
                 Event::MappingEnd => depth = depth.saturating_sub(1),

@@ -39,6 +39,17 @@ impl IndexFile {
     }
 
     pub(crate) fn load(&self) -> LoadedIndex {
+        let loaded = self.load_own_or_newest();
+        tracing::debug!(
+            path = %self.path.display(),
+            found = loaded.index.is_some(),
+            notice = loaded.notice,
+            "looked for the routing index"
+        );
+        loaded
+    }
+
+    fn load_own_or_newest(&self) -> LoadedIndex {
         match open(&self.path) {
             Some(Ok(index)) => LoadedIndex { index: Some(index), notice: None },
             Some(Err(error)) => {
