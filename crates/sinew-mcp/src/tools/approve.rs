@@ -72,7 +72,7 @@ enum ApproveOutput {
     },
 }
 
-/// What a caller gets who needs a yes and has nobody to ask.
+/// What a caller gets who needs an approval and cannot ask the user.
 #[derive(Serialize, ToSchema)]
 pub(super) struct ApprovalNeeded<'a> {
     status: &'static str,
@@ -168,7 +168,7 @@ fn line(approval: &Approval) -> String {
 }
 
 impl<'a> ApprovalNeeded<'a> {
-    /// The question, for a caller who has nobody to ask, and what to do with it.
+    /// The question, for a caller who cannot ask the user, and what to do with it.
     pub(super) fn waiting(approval: &'a Approval) -> (Self, String) {
         let question = approval_question(approval);
         let lines = format!(
@@ -185,7 +185,7 @@ impl<'a> ApprovalNeeded<'a> {
     }
 }
 
-/// What a caller gets who needs an approval and cannot ask the user.
+/// The answer that an approval is needed.
 pub(super) fn needs_approval(approval: &Approval) -> McpToolAnswer {
     let (data, lines) = ApprovalNeeded::waiting(approval);
     McpToolAnswer::new(&data, lines)
