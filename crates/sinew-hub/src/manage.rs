@@ -28,13 +28,13 @@ impl Hub {
         permit: ChangePermit,
         workdir: &Workdir,
     ) -> Result<UninstalledSkill, HubError> {
-        let wanted = &permit.skill;
+        let ChangePermit { skill: wanted } = permit;
         workdir.recover(&self.env)?;
         // Check first: for a skill that is not installed, no folder of ours is created.
-        workdir.lock(&self.env)?.find(wanted)?;
+        workdir.lock(&self.env)?.find(&wanted)?;
         let entered = workdir.acquire(&self.env)?;
         let mut lock = workdir.lock(&self.env)?;
-        let key = lock.find(wanted)?.to_owned();
+        let key = lock.find(&wanted)?.to_owned();
         let Some(entry) = lock.skills.remove(&key) else {
             return Err(HubError::new(ErrorCode::NotFound, format!("`{wanted}` is not installed")));
         };
@@ -107,11 +107,11 @@ impl Hub {
         workdir: &Workdir,
         change: impl FnOnce(&mut LockEntry),
     ) -> Result<(String, LockEntry), HubError> {
-        let wanted = &permit.skill;
-        workdir.lock(&self.env)?.find(wanted)?;
+        let ChangePermit { skill: wanted } = permit;
+        workdir.lock(&self.env)?.find(&wanted)?;
         let entered = workdir.acquire(&self.env)?;
         let lock = workdir.lock(&self.env)?;
-        let key = lock.find(wanted)?.to_owned();
+        let key = lock.find(&wanted)?.to_owned();
         let mut entry = lock.skills[&key].clone();
         change(&mut entry);
         journal::record(&entered, &self.env, &key, &entry)?;

@@ -66,7 +66,7 @@ impl Hub {
             return Err(HubError::new(ErrorCode::LocalChanges, message)
                 .hint("move the folder away, then restore again"));
         }
-        let stage = PreparationStage::Fetch(self.resolve_locked(&entry)?);
+        let stage = PreparationStage::Fetch(Box::new(self.resolve_locked(&entry)?));
         let reference = SkillReference::parse(&entry.source.requested, ShorthandMeaning::GitHub)?;
         let mut request = SkillInstallRequest::new(reference, by);
         request.name = Some(key);

@@ -16,9 +16,9 @@ use crate::approval::{ApprovalAnswer, ApprovalQuestion, Approver, InstallProgres
 /// What a preparation comes to.
 enum PreparationEnd {
     /// It waits for approval.
-    Vetted(VettedInstall),
+    Vetted(Box<VettedInstall>),
     /// What is installed is already what was wanted.
-    Current(UpdateResult),
+    Current(Box<UpdateResult>),
 }
 
 impl PolicyHub<'_> {
@@ -32,7 +32,7 @@ impl PolicyHub<'_> {
         let neighbours = self.engine.hub().existing_skills();
         let request = SkillInstallRequest { neighbours, ..request.clone() };
         match self.run(self.hub.prepare_install(request, workdir)?, approver)? {
-            PreparationEnd::Vetted(vetted) => Ok(vetted),
+            PreparationEnd::Vetted(vetted) => Ok(*vetted),
             PreparationEnd::Current(current) => {
                 let message = format!("{} is already installed", current.key);
                 Err(HubError::new(ErrorCode::Exists, message))
@@ -64,8 +64,8 @@ impl PolicyHub<'_> {
         let request = UpdateRequest { neighbours, ..request.clone() };
         let preparation = self.hub.prepare_update(key, &request, workdir)?;
         let vetted = match self.run(preparation, approver)? {
-            PreparationEnd::Vetted(vetted) => vetted,
-            PreparationEnd::Current(current) => return Ok(current),
+            PreparationEnd::Vetted(vetted) => *vetted,
+            PreparationEnd::Current(current) => return Ok(*current),
         };
         let prepared = vetted.prepared();
         if prepared.changes_nothing() {
@@ -96,7 +96,7 @@ impl PolicyHub<'_> {
             let preparation = self.hub.prepare_restore(key, strictness, by, workdir)?;
             let end = preparation.map(|preparation| self.run(preparation, approver)).transpose()?;
             match end {
-                Some(PreparationEnd::Vetted(vetted)) => waiting.push(vetted),
+                Some(PreparationEnd::Vetted(vetted)) => waiting.push(*vetted),
                 Some(PreparationEnd::Current(_)) | None => {
                     let (key, digest) = (key.clone(), entry.tree_sha256.clone());
                     done.push(RestoredSkill { key, status: "ok", digest });
@@ -138,7 +138,8 @@ impl PolicyHub<'_> {
                     }
                 }
                 PreparationStep::Ready(prepared) => {
-                    return self.vet(*prepared, approver).map(PreparationEnd::Vetted);
+                    let vetted = self.vet(*prepared, approver)?;
+                    return Ok(PreparationEnd::Vetted(Box::new(vetted)));
                 }
                 PreparationStep::Current(current) => return Ok(PreparationEnd::Current(current)),
             };

@@ -41,7 +41,7 @@ pub enum PreparationStep<'h> {
     /// Fetched, verified and scanned: it waits for approval.
     Ready(Box<PreparedInstall>),
     /// What is installed is already what was wanted.
-    Current(UpdateResult),
+    Current(Box<UpdateResult>),
 }
 
 /// A preparation that stopped at a risk. Dropping it ends the install.
@@ -104,11 +104,11 @@ pub(crate) enum PreparationStage {
     /// Find the version that the request means.
     Resolve,
     /// Ask the registry's moderation, then compare with what is on disk.
-    Check(ResolvedVersion),
+    Check(Box<ResolvedVersion>),
     /// Download the files.
-    Fetch(ResolvedVersion),
+    Fetch(Box<ResolvedVersion>),
     /// Judge the files, their source and their name.
-    Review(ResolvedVersion, FetchedVersion),
+    Review(Box<ResolvedVersion>, Box<FetchedVersion>),
 }
 
 impl Hub {
@@ -153,13 +153,13 @@ impl<'h> InstallPreparation<'h> {
                         return Ok(context.pause(concern, PreparationStage::Check(resolved)));
                     }
                     if let Some(current) = context.compare_with_disk(&resolved)? {
-                        return Ok(PreparationStep::Current(current));
+                        return Ok(PreparationStep::Current(Box::new(current)));
                     }
                     PreparationStage::Fetch(resolved)
                 }
                 PreparationStage::Fetch(mut resolved) => {
                     let fetched = context.hub.fetch(&mut resolved, progress)?;
-                    PreparationStage::Review(resolved, fetched)
+                    PreparationStage::Review(resolved, Box::new(fetched))
                 }
                 PreparationStage::Review(resolved, fetched) => {
                     let concern = match context.source_concern(&resolved, &fetched) {
@@ -174,7 +174,7 @@ impl<'h> InstallPreparation<'h> {
                         return Ok(context.pause(concern, stage));
                     }
                     return Ok(PreparationStep::Ready(Box::new(
-                        context.review(resolved, fetched)?,
+                        context.review(*resolved, *fetched)?,
                     )));
                 }
             };
@@ -185,7 +185,7 @@ impl<'h> InstallPreparation<'h> {
 /// What a request resolves to.
 enum Resolution {
     /// A version.
-    Found(ResolvedVersion),
+    Found(Box<ResolvedVersion>),
     /// The version has a risk.
     Concern(InstallConcern),
 }
@@ -214,11 +214,11 @@ impl<'h> PreparationContext<'h> {
         let request = &self.request;
         if let PreparationPurpose::Update(base) = &self.purpose {
             let found = self.hub.resolve_update(base, &request.reference, &self.workdir)?;
-            return Ok(Resolution::Found(found));
+            return Ok(Resolution::Found(Box::new(found)));
         }
         let accepts_pending = request.accepted.contains(&InstallRisk::Pending);
         match self.hub.resolve_with(&request.reference, accepts_pending) {
-            Ok(found) => Ok(Resolution::Found(found)),
+            Ok(found) => Ok(Resolution::Found(Box::new(found))),
             Err(error)
                 if error.code == ErrorCode::PendingScan
                     && error.hints.iter().any(|hint| hint.contains("--accept-pending")) =>

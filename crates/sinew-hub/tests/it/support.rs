@@ -89,7 +89,7 @@ impl Person {
                     preparation = paused.accept();
                 }
                 PreparationStep::Ready(prepared) => return Ok(Ok(*prepared)),
-                PreparationStep::Current(current) => return Ok(Err(current)),
+                PreparationStep::Current(current) => return Ok(Err(*current)),
             }
         }
     }
