@@ -72,6 +72,7 @@ impl Hub {
             remove_empty_owner(owner);
         }
         journal::end(&entered)?;
+        tracing::info!(skill = key, version = entry.version, "uninstalled");
         Ok(UninstalledSkill { key, version: entry.version })
     }
 

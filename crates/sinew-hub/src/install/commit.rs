@@ -56,6 +56,7 @@ impl Hub {
         drop(entered);
         let path = prepared.workdir.target(&key);
         let review = prepared.review;
+        tracing::info!(skill = key, version = review.version, digest = review.digest, "installed");
         Ok(InstallReceipt {
             key,
             name: review.name,
