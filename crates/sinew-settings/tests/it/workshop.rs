@@ -6,7 +6,7 @@ use sinew_settings::config::{
     ApprovalPolicy, GateMode, ReviewMode, ReviewerProvider, WorkshopSettings,
 };
 
-fn read(config: Value) -> (WorkshopSettings, Vec<String>) {
+fn read(config: &Value) -> (WorkshopSettings, Vec<String>) {
     let tree =
         json!({"plugins": {"entries": {"skill-workshop": {"enabled": true, "config": config}}}});
     let (config, reasons) = Config::from_tree(tree);
@@ -14,8 +14,8 @@ fn read(config: Value) -> (WorkshopSettings, Vec<String>) {
 }
 
 #[test]
-fn the_defaults_are_the_references() {
-    let (settings, reasons) = read(json!({}));
+fn the_defaults_are_those_of_skill_workshop() {
+    let (settings, reasons) = read(&json!({}));
     assert!(reasons.is_empty() && settings.is_on());
     assert_eq!(settings, WorkshopSettings { loaded: true, ..WorkshopSettings::default() });
     let WorkshopSettings { review_interval, review_min_tool_calls, review_timeout_ms, .. } =
@@ -48,7 +48,7 @@ fn off_unless_the_entry_is_enabled() {
 #[test]
 fn numbers_are_truncated_and_clamped_and_each_correction_is_said() {
     let interval = |value: Value| {
-        let (settings, reasons) = read(json!({"reviewInterval": value}));
+        let (settings, reasons) = read(&json!({"reviewInterval": value}));
         (settings.review_interval, reasons.len())
     };
     assert_eq!(interval(json!(0)), (1, 1));
@@ -56,7 +56,7 @@ fn numbers_are_truncated_and_clamped_and_each_correction_is_said() {
     assert_eq!(interval(json!("x")), (15, 1));
     assert_eq!(interval(json!(20)), (20, 0));
     assert_eq!(interval(json!(20.0)), (20, 0));
-    let (settings, reasons) = read(json!({"reviewTimeoutMs": 1, "maxSkillBytes": 1500.9}));
+    let (settings, reasons) = read(&json!({"reviewTimeoutMs": 1, "maxSkillBytes": 1500.9}));
     assert_eq!((settings.review_timeout_ms, settings.max_skill_bytes), (5_000, 1_500));
     assert_eq!(reasons.len(), 2);
     assert!(reasons.iter().any(|reason| {
@@ -66,7 +66,7 @@ fn numbers_are_truncated_and_clamped_and_each_correction_is_said() {
 
 #[test]
 fn unknown_words_mean_the_default_and_unknown_keys_are_named() {
-    let (settings, reasons) = read(json!({
+    let (settings, reasons) = read(&json!({
         "approvalPolicy": "yolo", "reviewMode": 3, "autoCapture": "no", "approvalPolcy": "auto",
     }));
     assert_eq!(settings.approval_policy, ApprovalPolicy::Pending);
@@ -77,7 +77,7 @@ fn unknown_words_mean_the_default_and_unknown_keys_are_named() {
 
 #[test]
 fn rules_by_name_come_before_the_policy() {
-    let (settings, _) = read(json!({"approvalPolicy": "auto", "approvalRules": [
+    let (settings, _) = read(&json!({"approvalPolicy": "auto", "approvalRules": [
         {"match": "release-*", "policy": "never"},
         {"match": "*-draft", "policy": "pending"},
         {"match": "odd", "policy": "sometimes"},
@@ -94,7 +94,7 @@ fn rules_by_name_come_before_the_policy() {
 
 #[test]
 fn a_key_never_comes_from_the_file() {
-    let (settings, reasons) = read(json!({"provider": {
+    let (settings, reasons) = read(&json!({"provider": {
         "kind": "openai", "model": "m", "apiKey": "sk-123", "apiKeyEnv": "MY_KEY",
     }}));
     let Some(ReviewerProvider::OpenAi(endpoint)) = settings.provider else { panic!("a provider") };
@@ -103,17 +103,17 @@ fn a_key_never_comes_from_the_file() {
         reasons.iter().any(|reason| reason.contains("apiKey"))
             && !format!("{reasons:?}").contains("sk-123")
     );
-    let (settings, reasons) = read(json!({"provider": {"kind": "openai"}}));
+    let (settings, reasons) = read(&json!({"provider": {"kind": "openai"}}));
     assert!(settings.provider.is_none() && reasons.len() == 1);
 }
 
 #[test]
 fn probation_has_three_numbers() {
-    let (settings, reasons) = read(json!({"probation": {"uses": 0, "idleDays": 14.5}}));
+    let (settings, reasons) = read(&json!({"probation": {"uses": 0, "idleDays": 14.5}}));
     let rule = settings.probation;
     assert_eq!((rule.uses, rule.idle_days, rule.min_trials), (1, 14, 8));
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     assert!(reasons[0].contains("config.probation.uses is 0, not a whole number"), "{reasons:?}");
-    let (settings, reasons) = read(json!({"probation": 3}));
+    let (settings, reasons) = read(&json!({"probation": 3}));
     assert_eq!((settings.probation.uses, reasons.len()), (3, 1));
 }
