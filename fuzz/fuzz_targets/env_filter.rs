@@ -9,7 +9,7 @@ fuzz_target!(|data: &[u8]| {
         let declared = [name.to_owned()];
         for reviewed in [false, true] {
             let skill = sinew_guard::env::SkillEnv { skill: "fuzz", declared: &declared, reviewed, allow_declared_credentials: true, host_credentials: &[] };
-            if sinew_guard::env::check(&skill, name, value).is_ok() {
+            if sinew_guard::env::check_variable(&skill, name, value).is_ok() {
                 assert!(!sinew_guard::env::is_blocked_everywhere(name) && !value.contains('\0') && !name.contains('='));
             }
         }

@@ -3,20 +3,21 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use sinew_skill::validate::{RuleSet, Target, fix, validate};
-use sinew_skill::{ReadOptions, Severity, read};
+use sinew_settings::ReasonSeverity;
+use sinew_skill::validate::{RuleSet, ValidationFile, apply_fixes, validate};
+use sinew_skill::{ReadOptions, read};
 
 fuzz_target!(|bytes: &[u8]| {
     for options in [ReadOptions::openclaw("demo"), ReadOptions::openpocket("demo")] {
         let outcome = read(bytes, &options);
-        let failed = outcome.reasons.iter().any(|reason| reason.severity == Severity::Error);
+        let failed = outcome.reasons.iter().any(|reason| reason.severity == ReasonSeverity::Error);
         assert_eq!(outcome.skill.is_none(), failed);
     }
     for rules in [RuleSet::OpenClaw, RuleSet::OpenPocketStrict, RuleSet::STRICT] {
-        let target = Target { directory: "demo", file_name: "SKILL.md", bytes };
+        let target = ValidationFile { directory: "demo", file_name: "SKILL.md", bytes };
         let found = validate(&target, rules);
-        if let Some(fixed) = fix(bytes, &found.issues) {
-            let again = validate(&Target { bytes: &fixed, ..target }, rules);
+        if let Some(fixed) = apply_fixes(bytes, &found.issues) {
+            let again = validate(&ValidationFile { bytes: &fixed, ..target }, rules);
             assert!(!again.is_fixable());
         }
     }

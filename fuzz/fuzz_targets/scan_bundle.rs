@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use sinew_guard::scan::{Bundle, Scanner};
+use sinew_guard::scan::{Scanner, SkillBundle};
 
 static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
@@ -24,11 +24,11 @@ fuzz_target!(|data: &[u8]| {
             None => break,
         }
     }
-    let first = SCANNER.scan_bundle(&Bundle::from_files(files.clone()));
-    assert_eq!(first, SCANNER.scan_bundle(&Bundle::from_files(files.clone())));
+    let first = SCANNER.scan_bundle(&SkillBundle::from_files(files.clone()));
+    assert_eq!(first, SCANNER.scan_bundle(&SkillBundle::from_files(files.clone())));
     let panicked =
         first.findings.iter().any(|f| f.rule == "scan-failed" && f.evidence.contains("panicked"));
     assert!(!panicked, "a rule panicked");
     files.push(("references/more.md".to_owned(), b"# More\n\nNothing to see.\n".to_vec()));
-    assert!(SCANNER.scan_bundle(&Bundle::from_files(files)).verdict >= first.verdict);
+    assert!(SCANNER.scan_bundle(&SkillBundle::from_files(files)).verdict >= first.verdict);
 });
