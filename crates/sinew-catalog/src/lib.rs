@@ -6,10 +6,8 @@
 //! are decided here, once, for every surface.
 //!
 //! ```
-//! use sinew_catalog::{
-//!     CallerFolders, CatalogBuilder, CatalogRequest, Config, Profile, RemoteMachines,
-//! };
-//! use sinew_settings::{Environment, FixedClock};
+//! use sinew_catalog::{CallerFolders, CatalogBuilder, CatalogRequest, Profile, RemoteMachines};
+//! use sinew_settings::{Config, Environment, FixedClock};
 //! use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 //!
 //! let env = Environment {

@@ -10,9 +10,9 @@
 //! use sinew_settings::Config;
 //! use sinew_settings::config::{ModelChoice, find_key};
 //!
-//! let (config, reasons) = Config::from_text("{route: {model: 'words', tpo: 3}}");
+//! let (config, reasons) = Config::from_text("{route: {model: 'words', treshold: 0.5}}");
 //! assert_eq!(config.route.model, ModelChoice::Words);
-//! assert_eq!(reasons[0].remedy.as_deref(), Some("did you mean route.top?"));
+//! assert_eq!(reasons[0].remedy.as_deref(), Some("did you mean route.threshold?"));
 //!
 //! let key = find_key("hook.maxChars").expect("every key is in the table");
 //! assert_eq!(key.values(), "a whole number from 500 to 9500");

@@ -5,7 +5,8 @@
 //! queued, quarantined, or written where the policy allows it. Whatever is written can be undone.
 //!
 //! ```
-//! use sinew_workshop::{CaptureGuards, CaptureProfile, CaptureVerdict, judge_message};
+//! use sinew_settings::config::CaptureProfile;
+//! use sinew_workshop::{CaptureGuards, CaptureVerdict, judge_message};
 //!
 //! let said = "From now on, check the frames before you post a GIF.";
 //! let verdict = judge_message(said, CaptureProfile::Reference, CaptureGuards::On);
