@@ -2,7 +2,8 @@
 //! that was not allowed, and the totals at the end. For `BENCHMARKS.md`, and for seeing the effect
 //! of a changed rule: run it before and after, and compare the lines.
 //!
-//! `SINEW_SHARED=../shared cargo run --release -p sinew-guard --example verdicts > after.tsv`
+//! `SINEW_SHARED=../shared cargo run --release -p sinew-guard --example verdicts \\
+//! crates/sinew-guard/data > after.tsv`
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 use std::collections::BTreeMap;
@@ -16,7 +17,15 @@ use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdi
 const PUBLISHED: &[&str] = &["data/skills.jsonl.gz", "data/routing/train-skills.jsonl.gz"];
 
 fn main() {
-    let scanner = Scanner::new();
+    // A folder with the four tables, to see the effect of a change without a build, and then
+    // further files of labelled rows.
+    let mut arguments = std::env::args().skip(1);
+    let scanner = arguments.next().map_or_else(Scanner::new, |folder| {
+        let read = |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).unwrap();
+        let names = ["hosts.json", "organisations.json", "facts.json", "rules.json"];
+        let texts = names.map(read);
+        Scanner::with_tables(&texts.each_ref().map(String::as_str)).unwrap()
+    });
     let mut counts: BTreeMap<String, [usize; 3]> = BTreeMap::new();
     let mut see = |group: &str, id: &str, report: &ScanReport| {
         let count = counts.entry(group.to_owned()).or_default();
@@ -46,6 +55,14 @@ fn main() {
         let noisy = if row.noisy { "-noisy" } else { "" };
         let report = scanner.scan_bundle(&row.bundle);
         see(&format!("{label}/{}{noisy}", row.tier), &row.id, &report);
+    }
+    for path in arguments {
+        for row in read_rows(std::fs::File::open(path).unwrap()).unwrap() {
+            let row = row.unwrap();
+            let label =
+                if row.label == ScanLabel::Malicious { "own-malicious" } else { "own-benign" };
+            see(&format!("{label}/{}", row.tier), &row.id, &scanner.scan_bundle(&row.bundle));
+        }
     }
     for path in PUBLISHED {
         for line in BufReader::new(flate2::read::GzDecoder::new(open(path))).lines() {

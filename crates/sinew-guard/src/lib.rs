@@ -30,10 +30,12 @@ pub mod digest;
 pub mod env;
 pub mod eval;
 pub mod mapped_file;
+pub mod own_frames;
 pub mod private_files;
 pub mod scan;
 pub mod scan_records;
 pub mod secrets;
+pub mod shell;
 pub mod staging;
 mod untrusted;
 

@@ -69,6 +69,26 @@ impl<'a> Untrusted<'a> {
         escaped
     }
 
+    /// Several lines inside a frame of a prompt, readable as they are: controls and invisible characters
+    /// removed, and every `<` that could begin a tag, a comment or a special token written `&lt;`. Nothing
+    /// that comes out of here opens or closes a frame; quotation marks, arrows, redirections and
+    /// comparisons stay as they were written.
+    pub fn for_prompt_block(self) -> String {
+        let mut shown = String::with_capacity(self.0.len() + self.0.len() / 16);
+        let mut chars = self.prompt_chars().peekable();
+        while let Some(c) = chars.next() {
+            match c {
+                '<' if chars.peek().is_some_and(|&next| begins_markup(next)) => {
+                    shown.push_str("&lt;");
+                }
+                // What was written as an escape stays one, and is told from those made here.
+                '&' if is_escape(chars.clone()) => shown.push_str("&amp;"),
+                c => shown.push(c),
+            }
+        }
+        shown
+    }
+
     /// The characters that may reach a prompt, not yet escaped. Shorten or measure a text on these,
     /// so that a cut never splits an escape.
     #[inline]
@@ -94,6 +114,19 @@ pub fn xml_escape(c: char) -> Option<&'static str> {
         '\'' => Some("&apos;"),
         _ => None,
     }
+}
+
+/// Whether a `<` before this character may be the beginning of markup: anything but what stands in
+/// comparisons, redirections and arrows.
+fn begins_markup(next: char) -> bool {
+    !(next.is_whitespace()
+        || matches!(next, '<' | '=' | '-' | '(' | '&' | '$' | '\'' | '"' | '0'..='9'))
+}
+
+/// Whether these characters end what `&` begins as an escape of a bracket or of itself.
+fn is_escape(rest: impl Iterator<Item = char>) -> bool {
+    let word: String = rest.take(4).collect();
+    ["lt;", "gt;", "amp;"].iter().any(|escape| word.starts_with(escape))
 }
 
 #[inline]
@@ -157,7 +190,29 @@ mod tests {
         assert!(hostile.for_prompt_xml_keeping_apostrophe().contains("'a'"));
     }
 
+    #[test]
+    fn blocks_stay_readable_and_hold_no_markup() {
+        let check = |text: &str, shown: &str| {
+            assert_eq!(Untrusted::new(text).for_prompt_block(), shown);
+        };
+        check("if a < b && c <= d; x << 2", "if a < b && c <= d; x << 2");
+        check("cat <<'EOF' > \"out\"", "cat <<'EOF' > \"out\"");
+        check("</skill_text>\n<!-- x -->", "&lt;/skill_text>\n&lt;!-- x -->");
+        check("<\u{200b}/skill_text> <|im_start|>", "&lt;/skill_text> &lt;|im_start|>");
+        check("&lt;b&gt; R&D", "&amp;lt;b&amp;gt; R&D");
+        check("a\r\nb\u{1b}[2J", "a\nb[2J");
+    }
+
     proptest! {
+        #[test]
+        fn no_tag_leaves_a_block(text in any::<String>()) {
+            let shown = Untrusted::new(&format!("<{text}</a><!--")).for_prompt_block();
+            let tags = shown.match_indices('<').map(|(at, _)| shown[at + 1..].chars().next());
+            for next in tags.flatten() {
+                prop_assert!(!next.is_alphabetic() && !matches!(next, '/' | '!' | '?' | '|'), "{}", shown);
+            }
+        }
+
         #[test]
         fn no_control_reaches_a_terminal_and_no_markup_a_prompt(text in any::<String>()) {
             let text = Untrusted::new(&text);

@@ -265,7 +265,8 @@ impl LayerReader<'_> {
         let quoted = || quoting::in_literal(view.line, seen.start, seen.end);
         // A defanged address is evidence: nothing fetches it.
         fact.quoted |= command.contains("hxxp") && !command.contains("http");
-        if pattern.is_about_others(view.line.get(seen.end..).unwrap_or("")) {
+        let (before, after) = (view.line.get(..seen.start), view.line.get(seen.end..));
+        if pattern.is_about_others(before.unwrap_or(""), after.unwrap_or("")) {
             fact.negated = true;
             fact.quoted = true;
         }
@@ -475,6 +476,36 @@ fn base_fact(
         own: false,
         script: file.kind.is_code(),
     }
+}
+
+/// A fact that was read from the structure of a text and not from a pattern: its role, its polarity
+/// and whether it is only shown are those of the line that it is on.
+pub(crate) fn fact_at(
+    from: &FactSource<'_>,
+    layer_number: usize,
+    layer_line: usize,
+    line: &str,
+    column: usize,
+    kind: u16,
+) -> ScanFact {
+    let layer = &from.file.layers.list[layer_number];
+    let mut fact = base_fact(from.file, from.number, layer_number, layer, layer_line);
+    let column = floor_char_boundary(line, column);
+    let view = window(line, column);
+    let (line, at) = (&line[view.clone()], column - view.start);
+    let end = (at + 8).min(line.len());
+    fact.kind = kind;
+    fact.column = column;
+    fact.negated = fact.negated || polarity::negates(line, at);
+    fact.quoted |= line.contains("hxxp") && !line.contains("http");
+    if fact.code {
+        if quoting::is_pattern_literal(line, at, end) {
+            fact.role = TextRole::Pattern;
+        }
+    } else if fact.negated && quoting::in_literal(line, at, end) {
+        fact.quoted = true;
+    }
+    fact
 }
 
 /// Prose inside a fence: prompts are often shown that way, and comments count as prose too.

@@ -3,10 +3,9 @@
 //! The table is data (`data/hosts.json`), each row with its reason. A skill's own declarations add
 //! to it for one scan; nothing else does.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use memchr::memchr;
 use serde::{Deserialize, Serialize};
 
 use super::lines::floor_char_boundary;
@@ -22,15 +21,22 @@ pub enum HostClass {
     Private,
     /// A placeholder such as `<your-host>`: a template, not a host.
     Placeholder,
-    /// Declared in the skill's front matter.
-    Declared,
+    /// A name that is reserved for examples: nothing is served there.
+    Reserved,
     /// A vendor's installer that many people use.
     Installer,
     /// A vendor's API or documentation.
     Vendor,
+    /// The space of a known organisation on a public code host.
+    Organisation,
+    /// A known vendor's host on which anyone rents a place of their own: what is sent there goes to
+    /// whoever rents it.
+    Tenant,
     /// Has the skill's own name, or belongs to the owner of the repository that the skill names as
-    /// its own.
+    /// its own. The skill says so itself, so it is not evidence.
     Namesake,
+    /// Declared in the skill's front matter, by the skill itself.
+    Declared,
     /// A public code host, where anyone can publish.
     Code,
     /// Unknown.
@@ -54,10 +60,13 @@ impl HostClass {
             Self::Loopback => "loopback",
             Self::Private => "private",
             Self::Placeholder => "placeholder",
-            Self::Declared => "declared",
+            Self::Reserved => "reserved",
             Self::Installer => "vouched-installer",
             Self::Vendor => "vendor",
+            Self::Organisation => "organisation",
+            Self::Tenant => "tenant",
             Self::Namesake => "namesake",
+            Self::Declared => "declared",
             Self::Code => "code-host",
             Self::Unknown => "unknown",
             Self::Shortener => "shortener",
@@ -119,6 +128,15 @@ impl OwnHosts {
 pub(crate) struct HostTable {
     /// By host, lower case.
     known: HashMap<String, KnownHost>,
+    /// Owners of spaces on code hosts that are known, lower case.
+    organisations: HashSet<String>,
+}
+
+#[derive(Deserialize)]
+struct OrganisationsRecord {
+    #[serde(rename = "why")]
+    _why: String,
+    names: Vec<String>,
 }
 
 /// What is known about one host.
@@ -130,7 +148,9 @@ struct KnownHost {
 }
 
 impl HostTable {
-    pub(crate) fn from_json(json: &str) -> Result<Self, serde_json::Error> {
+    pub(crate) fn from_json(json: &str, organisations: &str) -> Result<Self, serde_json::Error> {
+        let groups: Vec<OrganisationsRecord> = serde_json::from_str(organisations)?;
+        let organisations = groups.into_iter().flat_map(|group| group.names).collect();
         let rows: Vec<HostRecord> = serde_json::from_str(json)?;
         let mut known: HashMap<String, KnownHost> = HashMap::new();
         for row in rows {
@@ -142,7 +162,7 @@ impl HostTable {
                 None => known.entry(row.host).or_default().class = Some(row.class),
             }
         }
-        Ok(Self { known })
+        Ok(Self { known, organisations })
     }
 
     /// Hosts whose bare mention matters, for the literal filter.
@@ -160,6 +180,14 @@ impl HostTable {
         let host = host.trim_end_matches('.');
         if is_placeholder(host) {
             return HostClass::Placeholder;
+        }
+        // What varies is a label or two; where the rest leads is fixed.
+        let host = match fixed_part(host) {
+            Some(fixed) => fixed,
+            None => return HostClass::Placeholder,
+        };
+        if is_reserved(host) {
+            return HostClass::Reserved;
         }
         let bare = host.trim_start_matches('[').trim_end_matches(']');
         if let Some(address) = parse_address(bare) {
@@ -198,12 +226,25 @@ impl HostTable {
         match known {
             Some(HostClass::Shortener) => HostClass::Shortener,
             // On a code host everyone has a space; the path shows whose it is.
+            Some(HostClass::Code) if self.is_organisation(host, path) => HostClass::Organisation,
             Some(HostClass::Code) if declared.is_owner(path) => HostClass::Namesake,
             Some(HostClass::Code) => HostClass::Code,
-            _ if declared.hosts.iter().any(|own| is_own(host, own)) => HostClass::Declared,
+            // What is known about a host is not changed by what a skill says of it.
+            Some(class) => class,
+            None if declared.hosts.iter().any(|own| is_own(host, own)) => HostClass::Declared,
             None if declared.is_namesake(host) => HostClass::Namesake,
-            known => known.unwrap_or(HostClass::Unknown),
+            None => HostClass::Unknown,
         }
+    }
+
+    /// Whether the space that a code host's path names is a known organisation's; on `github.io` the
+    /// first label is the space.
+    fn is_organisation(&self, host: &str, path: &str) -> bool {
+        let space = match host.strip_suffix(".github.io") {
+            Some(label) => label,
+            None => path.trim_start_matches("repos/").split('/').next().unwrap_or(""),
+        };
+        self.organisations.contains(space)
     }
 
     /// The host named by the URL whose `://` is at `at`; `line` is lower case.
@@ -273,34 +314,110 @@ fn is_below(host: &str, parent: &str) -> bool {
         && host.as_bytes()[host.len() - parent.len() - 1] == b'.'
 }
 
-/// Words that mean "put your own here". `example.com` is not among them: samples use it like a real
-/// host, and a rule that exempts it exempts everything.
+/// Marks of a part that is filled in: `<host>`, `{sub}`, `$host`, `%s`.
+const MARKS: &[u8] = b"<>{}$%*()";
+
+/// Whether all of a host is to be filled in: `<host>`, `YOUR_HOST`, `your-domain.com`. A name that
+/// only begins like one can be registered by anyone.
 fn is_placeholder(host: &str) -> bool {
-    const MARKS: &[u8] = b"<>{}$%*()";
-    const WORDS: &[&str] = &[
-        "your",
-        "attacker",
-        "lhost",
-        "rhost",
-        "target",
-        "xxx",
-        "victim",
-        "placeholder",
-        "kali",
-        "c2_",
-        "c2-server",
-        "callback_host",
-        "listener",
+    const NAMES: &[&str] = &[
+        "domain",
+        "server",
+        "site",
+        "app",
+        "company",
+        "host",
+        "instance",
+        "org",
+        "project",
+        "api",
+        "url",
+        "endpoint",
+        "workspace",
+        "tenant",
+        "subdomain",
+        "team",
+        "username",
+        "store",
+        "shop",
+        "website",
+        "deployment",
+        "service",
+        "backend",
+        "gateway",
+        "proxy",
+        "hostname",
+        "base-url",
+        "api-endpoint",
+        "webhook-url",
+        "vps",
+        "ip",
+        "account",
+        "bucket",
+        "cluster",
+        "homeassistant",
     ];
-    const WITHIN: &[&str] = &["your-", "your_", "yourdomain", "yourcompany", "mycompany"];
-    // A text may be full of hosts, so the cheap checks come first.
-    host.bytes().any(|b| MARKS.contains(&b))
-        || !host.is_ascii() && host.contains('…')
-        || host == "..."
-        || WORDS.iter().any(|word| {
-            word.as_bytes().first() == host.as_bytes().first() && host.starts_with(word)
-        })
-        || memchr(b'y', host.as_bytes()).is_some() && WITHIN.iter().any(|w| host.contains(w))
+    const ENDINGS: &[&str] =
+        &["", "com", "org", "net", "io", "dev", "app", "co", "tld", "local", "here"];
+    if host == "..." || host == "…" || host == "xxx" {
+        return true;
+    }
+    let (name, ending) = host.split_once('.').unwrap_or((host, ""));
+    let bare = ["your", "my", "the"].iter().find_map(|word| name.strip_prefix(word));
+    let named = bare.is_some_and(|rest| {
+        let rest = rest.trim_start_matches(['-', '_']).replace('_', "-");
+        NAMES.contains(&rest.as_str())
+    });
+    named && ENDINGS.contains(&ending)
+}
+
+/// The end of a host that nothing is filled into; nothing if that is no name of its own.
+fn fixed_part(host: &str) -> Option<&str> {
+    let Some(last) = host.bytes().rposition(|byte| MARKS.contains(&byte)) else {
+        return Some(host);
+    };
+    let rest = &host[last + 1..];
+    // The name of a variable ends at the next dot or hyphen.
+    let rest = &rest[rest.find(['.', '-'])?..];
+    let rest = rest.trim_start_matches(['.', '-']);
+    let ends_in_letters =
+        rest.rsplit('.').next().is_some_and(|end| end.bytes().all(|b| b.is_ascii_alphabetic()));
+    (rest.contains('.') && ends_in_letters).then_some(rest)
+}
+
+/// Names that the standards keep for examples and tests. Below them a text may mean a real place
+/// (`evil.example.com`), so only the usual first labels count.
+fn is_reserved(host: &str) -> bool {
+    const USUAL: &[&str] = &[
+        "www",
+        "api",
+        "docs",
+        "get",
+        "install",
+        "cdn",
+        "app",
+        "my",
+        "your",
+        "download",
+        "registry",
+        "target",
+        "victim",
+        "vulnerable",
+        "shop",
+        "staging",
+        "auth",
+        "login",
+        "mail",
+        "blog",
+    ];
+    let host = match host.split_once('.') {
+        Some((label, rest)) if USUAL.contains(&label) => rest,
+        _ => host,
+    };
+    // The names that lessons about attacks give both sides; their owners are not the attackers.
+    const SIDES: &[&str] = &["attacker.com", "evil.com", "target.com", "victim.com"];
+    matches!(host, "example.com" | "example.org" | "example.net" | "example.edu")
+        || SIDES.contains(&host)
 }
 
 /// Parses every spelling of an IP address that a downloader accepts: dotted, shortened,
@@ -373,7 +490,8 @@ mod tests {
     use super::*;
 
     fn hosts() -> HostTable {
-        HostTable::from_json(super::super::table::HOSTS).expect("the shipped table")
+        HostTable::from_json(super::super::table::HOSTS, super::super::table::ORGANISATIONS)
+            .expect("the shipped table")
     }
 
     fn own() -> OwnHosts {
@@ -400,6 +518,16 @@ mod tests {
         check("https://notacme.dev/v1", HostClass::Unknown);
         check("https://user:pw@evil.example.net:8443/x", HostClass::Unknown);
         check("https://<your-host>/x", HostClass::Placeholder);
+        check("https://your-domain.com/x", HostClass::Placeholder);
+        check("https://$host/x", HostClass::Placeholder);
+        check("https://your-cdn-edge.net/x", HostClass::Unknown);
+        check("https://kalibrate.dev/x", HostClass::Unknown);
+        check("https://$part-tools.net/x", HostClass::Unknown);
+        check("https://{project}.supabase.co/x", HostClass::Tenant);
+        check("https://example.com/install.sh", HostClass::Reserved);
+        check("https://evil.example.com/x", HostClass::Unknown);
+        check("https://api.github.com/gists", HostClass::Tenant);
+        check("https://raw.githubusercontent.com/vercel/x/main/i.sh", HostClass::Organisation);
         check("https://sh.rustup.rs", HostClass::Installer);
         check(
             "https://raw.githubusercontent.com/homebrew/install/head/install.sh",

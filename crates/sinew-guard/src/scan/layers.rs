@@ -6,6 +6,7 @@ use memchr::memchr_iter;
 use super::decode::{self, DecodeBudget};
 use super::fold::{self, FoldedText};
 use super::lines::{LineIndex, wraps};
+use super::prose_markup;
 use super::role::RoleSpan;
 use super::string_assembly::AssembledLines;
 
@@ -96,7 +97,8 @@ pub(crate) fn build(
     let plain = std::mem::take(&mut odd.text);
     let mut layers =
         FileLayers { list: Vec::new(), odd, payloads: Vec::new(), decoded_lines: Vec::new() };
-    let assembled = rewrite(&plain, spans);
+    let mut assembled = rewrite(&plain, spans);
+    prose_markup::read(&plain, spans, &mut assembled.lines);
     layers.list.push(TextLayer {
         text: plain,
         depth: 0,

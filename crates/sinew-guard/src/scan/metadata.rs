@@ -274,7 +274,8 @@ fn is_command(key: &str) -> bool {
     matches!(key, "command" | "commands" | "script" | "run" | "cmd" | "shell" | "code" | "exec")
 }
 
-/// Whether a text only installs packages by name with package managers.
+/// Whether a text only installs packages by name with package managers, or starts what the skill
+/// itself contains.
 fn is_package_install(text: &str) -> bool {
     const STEPS: &[&str] = &[
         "brew install ",
@@ -313,6 +314,12 @@ fn is_package_install(text: &str) -> bool {
         "python3 -m venv ",
         "source ",
         ". ",
+        // The skill's own files, which are scanned with it.
+        "node {basedir}/",
+        "python3 {basedir}/",
+        "python {basedir}/",
+        "uv run {basedir}/",
+        "npm start",
     ];
     let lower = text.to_ascii_lowercase();
     if lower.contains(['|', '`', '<', '>', '\\']) || lower.contains("$(") || lower.contains("://") {

@@ -24,10 +24,13 @@ mod literals;
 mod metadata;
 mod pattern;
 mod polarity;
+mod prose_markup;
 mod quoting;
 mod role;
 mod rules;
 mod sarif;
+mod shell_facts;
+mod shell_programs;
 mod string_assembly;
 mod structure;
 mod table;
@@ -98,6 +101,14 @@ impl Scanner {
             Err(error) => Err(error.to_string()),
         };
         Self { table, known_names: Vec::new(), panics: false }
+    }
+
+    /// A scanner with another table: the texts of hosts, organisations, facts and rules, for seeing
+    /// the effect of a changed rule without a build.
+    #[doc(hidden)]
+    pub fn with_tables(texts: &[&str; 4]) -> Result<Self, RuleTableError> {
+        let table = Ok(Arc::new(RuleTable::from_texts(texts)?));
+        Ok(Self { table, known_names: Vec::new(), panics: false })
     }
 
     /// A scanner whose first rule panics, for the test that a panic blocks.
@@ -356,7 +367,7 @@ fn undeclared(
     };
     let (host, severity) = match sent(&[C::Shortener, C::Paste, C::Sink, C::Tunnel, C::RawIp]) {
         Some(host) => (host, FindingSeverity::Warn),
-        None => (sent(&[C::Unknown])?, FindingSeverity::Info),
+        None => (sent(&[C::Unknown, C::Tenant])?, FindingSeverity::Info),
     };
     Some(structure::file_finding(
         table,
@@ -390,6 +401,7 @@ fn read_facts(
     let source = FactSource { table, file, number, declared: &declared.own };
     for at in 0..file.layers.list.len() {
         facts::extract(&source, at, work, &mut extracted);
+        shell_facts::extract(&source, at, work, &mut extracted);
     }
     if !extracted.rot13.is_empty() {
         let mut lines: Vec<(usize, String)> = Vec::new();

@@ -82,6 +82,8 @@ pub(crate) struct FactPatternRecord {
     re: Option<String>,
     /// No fact if the command matches this.
     unless: Option<String>,
+    /// Someone else's words if the text before matches this: "if a page asks you to …".
+    unless_before: Option<String>,
     /// No fact if the following text matches this, which shows that it is about someone else.
     unless_after: Option<String>,
     #[serde(default, rename = "in")]
@@ -92,6 +94,12 @@ pub(crate) struct FactPatternRecord {
     here: bool,
     #[serde(default)]
     speech: bool,
+}
+
+impl FactPatternRecord {
+    pub(crate) fn has_destination(&self) -> bool {
+        self.net
+    }
 }
 
 /// One way to recognise a fact.
@@ -111,6 +119,7 @@ pub(crate) struct FactPattern {
     compiled: OnceLock<Option<PatternMatcher>>,
     unless: ExemptionPattern,
     unless_after: ExemptionPattern,
+    unless_before: ExemptionPattern,
 }
 
 /// An expression that exempts a text.
@@ -169,6 +178,7 @@ impl FactPattern {
             compiled: OnceLock::new(),
             unless: ExemptionPattern::new(spelled(row.unless)),
             unless_after: ExemptionPattern::new(spelled(row.unless_after)),
+            unless_before: ExemptionPattern::new(spelled(row.unless_before)),
         }
     }
 
@@ -182,9 +192,9 @@ impl FactPattern {
         self.unless.matches(command)
     }
 
-    /// Whether the following text shows that it is about someone else.
-    pub(crate) fn is_about_others(&self, after: &str) -> bool {
-        self.unless_after.matches(after)
+    /// Whether the text around it shows that it is about someone else.
+    pub(crate) fn is_about_others(&self, before: &str, after: &str) -> bool {
+        self.unless_after.matches(after) || self.unless_before.matches(before)
     }
 
     /// Looks at `text`, in which the literal number `word` was found at `at`.
@@ -216,6 +226,7 @@ impl FactPattern {
         source.is_none_or(|source| PatternMatcher::new(source, &self.any).is_some())
             && guard(&self.unless)
             && guard(&self.unless_after)
+            && guard(&self.unless_before)
     }
 }
 

@@ -115,10 +115,22 @@ pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
     let last = floor_char_boundary(line, end.min(line.len()).saturating_sub(1).max(at));
     let (before, after) = (&line[..floor_char_boundary(line, at)], &line[last..]);
     ['"', '\'', '`'].iter().any(|quote| {
-        let open = before.matches(*quote).count() % 2 == 1;
+        let open = marks(before, *quote) % 2 == 1;
         // A quotation may continue on the next line; an apostrophe does not open one.
         open && (after.contains(*quote) || *quote == '"')
     })
+}
+
+/// How many quotation marks of a kind a text has; an apostrophe between letters is none.
+fn marks(text: &str, quote: char) -> usize {
+    let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(quote)
+        .filter(|(at, _)| {
+            quote != '\''
+                || !letter(text[..*at].chars().next_back())
+                || !letter(text[at + 1..].chars().next())
+        })
+        .count()
 }
 
 #[cfg(test)]

@@ -277,9 +277,12 @@ fn parse(source: &MarkdownBody<'_>, marks: &mut LineRoles) {
 /// A block quote that gives the reader orders is an instruction, whatever its markup.
 fn is_addressed(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
-    ["run ", "execute", "download", "install", "paste", "copy", "you must", "always "]
-        .iter()
-        .any(|word| text.contains(word))
+    [
+        "run ", "execute", "download", "install", "paste", "copy", "you must", "always ", "launch",
+        "extract", "unpack", "unzip", "get [", "send ", "upload",
+    ]
+    .iter()
+    .any(|word| text.contains(word))
 }
 
 fn is_example_heading(cell: &str) -> bool {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::facts::ScanFact;
 use super::finding::{FactRef, Finding, FindingSeverity};
+use super::hosts::HostClass;
 use super::inventory::ScannedFile;
 use super::lines::floor_char_boundary;
 use super::pattern::MatchZone;
@@ -179,7 +180,7 @@ fn doubt(fact: &ScanFact) -> u8 {
 
 fn same_target(a: &ScanFact, b: &ScanFact) -> bool {
     match (a.target.as_deref(), b.target.as_deref()) {
-        (Some(a), Some(b)) => a.len() > 1 && a == b,
+        (Some(a), Some(b)) => !matches!(a, "" | "." | "-") && a == b,
         _ => false,
     }
 }
@@ -323,7 +324,12 @@ impl<'a> PendingFinding<'a> {
         let all: Vec<&ScanFact> = chosen.iter().map(|at| &facts[*at]).collect();
         let demotions = demotions(rule, all[0], &all, files, about_security);
         let steps = u8::try_from(demotions.len()).unwrap_or(2).min(2);
-        Self { clause, severity: clause.severity.lowered(steps), chosen, demotions }
+        // What a request-catcher takes is worth a look, whatever the text around it says.
+        let caught = all.iter().any(|fact| fact.class == Some(HostClass::Sink) && !fact.negated);
+        let floor =
+            if caught { clause.severity.min(FindingSeverity::Warn) } else { FindingSeverity::Info };
+        let severity = clause.severity.lowered(steps).max(floor);
+        Self { clause, severity, chosen, demotions }
     }
 
     /// The finding, with its evidence if it will be shown.

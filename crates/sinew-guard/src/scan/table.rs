@@ -15,6 +15,7 @@ use super::literals::{LiteralFilter, LiteralFilterError};
 use super::pattern::{FactPattern, FactPatternRecord, MatchZone};
 
 pub(crate) const HOSTS: &str = include_str!("../../data/hosts.json");
+pub(crate) const ORGANISATIONS: &str = include_str!("../../data/organisations.json");
 pub(crate) const FACTS: &str = include_str!("../../data/facts.json");
 pub(crate) const RULES: &str = include_str!("../../data/rules.json");
 
@@ -61,16 +62,20 @@ pub(crate) struct RuleTerm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostClassSet {
     Any,
-    /// Not loopback, private, placeholder, declared or a vouched installer.
+    /// Not this machine, not a template, and not a vouched installer.
     Unvouched,
-    /// Not this machine, not declared, and not a vendor's.
+    /// Where stored credentials, the whole environment and hidden reports never go: every place but
+    /// this machine and known vendors' own. What a skill declares as its own is among them, and so
+    /// is what anyone can rent.
     Foreign,
-    /// Like `Foreign`, but without hosts of the skill's own name: the skill's author wrote what is
-    /// there.
+    /// Like `Foreign`, but without the skill's own hosts and rented ones: where a skill's own data
+    /// has no business either.
+    Elsewhere,
+    /// Where anyone writes what is run: everything but vendors, installers and known organisations.
     Stranger,
     /// Hosts that anyone can fill or that hide their owner.
     Bad,
-    /// Declared or a vouched installer.
+    /// A vouched installer.
     Vouched,
     /// No host is named nearby.
     Unnamed,
@@ -84,10 +89,13 @@ impl HostClassSet {
             (Self::Unnamed, class) => class.is_none(),
             (_, None) => false,
             (Self::Unvouched, Some(class)) => class >= C::Vendor,
-            (Self::Foreign, Some(class)) => class >= C::Namesake && class != C::Code,
-            (Self::Stranger, Some(class)) => class >= C::Unknown,
+            (Self::Foreign, Some(class)) => {
+                class == C::Reserved || class >= C::Tenant && class != C::Code
+            }
+            (Self::Elsewhere, Some(class)) => class == C::Namesake || class >= C::Unknown,
+            (Self::Stranger, Some(class)) => class >= C::Tenant,
             (Self::Bad, Some(class)) => class >= C::Shortener,
-            (Self::Vouched, Some(class)) => matches!(class, C::Declared | C::Installer),
+            (Self::Vouched, Some(class)) => class == C::Installer,
         }
     }
 }
@@ -178,6 +186,8 @@ pub(crate) struct RuleTable {
     pub(crate) hosts: HostTable,
     pub(crate) patterns: Vec<FactPattern>,
     pub(crate) kinds: Vec<String>,
+    /// Which kinds have a destination.
+    net_kinds: Vec<bool>,
     pub(crate) plain: TriggerWords,
     /// Words with letters beyond ASCII, which would double the size of the other automaton.
     pub(crate) foreign: TriggerWords,
@@ -198,26 +208,36 @@ const ROT13_WORDS: &[&str] =
 /// The digest of the shipped rules, without compiling them: a cached answer under this digest can
 /// be used without a scanner.
 pub fn ruleset_digest() -> String {
-    let source = [HOSTS, FACTS, RULES, env!("CARGO_PKG_VERSION")].join("\u{0}");
+    let source = [HOSTS, ORGANISATIONS, FACTS, RULES, env!("CARGO_PKG_VERSION")].join("\u{0}");
     format!("sha256:{}", sinew_skill::content_hash(source.as_bytes()))
 }
 
 impl RuleTable {
     pub(crate) fn load() -> Result<Self, RuleTableError> {
+        Self::from_texts(&[HOSTS, ORGANISATIONS, FACTS, RULES])
+    }
+
+    /// Reads a table from its four texts: hosts, organisations, facts, rules.
+    pub(crate) fn from_texts(texts: &[&str; 4]) -> Result<Self, RuleTableError> {
+        let [hosts, organisations, facts, rules] = texts;
         let fail = |error: &dyn std::fmt::Display| RuleTableError(error.to_string());
-        let hosts = HostTable::from_json(HOSTS).map_err(|e| fail(&e))?;
-        let facts: FactPatternsRecord = serde_json::from_str(FACTS).map_err(|e| fail(&e))?;
+        let hosts = HostTable::from_json(hosts, organisations).map_err(|e| fail(&e))?;
+        let facts: FactPatternsRecord = serde_json::from_str(facts).map_err(|e| fail(&e))?;
         let rows = facts.patterns;
-        let rule_rows: Vec<RuleRecord> = serde_json::from_str(RULES).map_err(|e| fail(&e))?;
+        let rule_rows: Vec<RuleRecord> = serde_json::from_str(rules).map_err(|e| fail(&e))?;
 
         let mut kinds: Vec<String> = vec!["url".to_owned()];
+        kinds.extend(super::shell_facts::KINDS.iter().map(|kind| (*kind).to_owned()));
+        let mut net_kinds = vec![true; kinds.len()];
         let mut literals: BTreeMap<String, Vec<LiteralTrigger>> = BTreeMap::new();
         let mut patterns = Vec::with_capacity(rows.len());
         for row in rows {
             let kind = kinds.iter().position(|kind| *kind == row.kind).unwrap_or_else(|| {
                 kinds.push(row.kind.clone());
+                net_kinds.push(false);
                 kinds.len() - 1
             });
+            net_kinds[kind] |= row.has_destination();
             let id = u16::try_from(patterns.len()).map_err(|e| fail(&e))?;
             let kind = u16::try_from(kind).map_err(|e| fail(&e))?;
             let pattern = FactPattern::new(row, kind, &facts.words);
@@ -248,12 +268,17 @@ impl RuleTable {
         rules.sort_by(|a, b| a.id.cmp(&b.id));
         let by_id = rules.iter().enumerate().map(|(at, rule)| (rule.id.clone(), at)).collect();
         let ruleset = ruleset_digest();
-        Ok(Self { hosts, patterns, kinds, plain, foreign, rules, by_id, ruleset })
+        Ok(Self { hosts, patterns, kinds, net_kinds, plain, foreign, rules, by_id, ruleset })
     }
 
     /// The number of a kind of fact.
     pub(crate) fn kind(&self, name: &str) -> Option<u16> {
         self.kinds.iter().position(|kind| kind == name).and_then(|at| u16::try_from(at).ok())
+    }
+
+    /// Whether facts of a kind have a destination.
+    pub(crate) fn is_net(&self, kind: u16) -> bool {
+        self.net_kinds.get(usize::from(kind)).copied().unwrap_or(false)
     }
 
     pub(crate) fn rule(&self, id: &str) -> Option<&ScanRule> {
@@ -313,6 +338,7 @@ fn read_term(term: &str, kinds: &[String], rule: &str) -> Result<RuleTerm, RuleT
             None => HostClassSet::Any,
             Some("unvouched") => HostClassSet::Unvouched,
             Some("foreign") => HostClassSet::Foreign,
+            Some("elsewhere") => HostClassSet::Elsewhere,
             Some("stranger") => HostClassSet::Stranger,
             Some("bad") => HostClassSet::Bad,
             Some("vouched") => HostClassSet::Vouched,

@@ -13,11 +13,11 @@ struct Ratchet {
     warned: usize,
 }
 
-/// All of them: 51 of 7,162 blocked, a handful of which are real malware; the latest addition runs
-/// a program from an anonymous bucket.
-const ALL: Ratchet = Ratchet { every: 1, blocked: 51, warned: 502 };
+/// All of them, a handful of which are real malware. Since nothing is vouched for by the skill
+/// itself, installers that are piped into a shell from a skill's own or a stranger's host block.
+const ALL: Ratchet = Ratchet { every: 1, blocked: 94, warned: 480 };
 /// Every fourth, for daily runs.
-const SOME: Ratchet = Ratchet { every: 4, blocked: 12, warned: 109 };
+const SOME: Ratchet = Ratchet { every: 4, blocked: 27, warned: 125 };
 
 #[test]
 fn published_skills_are_rarely_blocked_or_warned_about() {
