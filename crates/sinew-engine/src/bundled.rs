@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use sinew_catalog::Profile;
 use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_settings::{Environment, Reason, ReasonCode};
 use sinew_skill::content_hash;
@@ -17,16 +18,78 @@ macro_rules! bundled_files {
 }
 
 const BUNDLED_FILES: &[BundledFile] = bundled_files! {
+    "1password/SKILL.md"
+    "apple-notes/SKILL.md"
+    "apple-reminders/SKILL.md"
+    "bear-notes/SKILL.md"
+    "blogwatcher/SKILL.md"
+    "blucli/SKILL.md"
+    "bluebubbles/SKILL.md"
+    "camsnap/SKILL.md"
+    "canvas/SKILL.md"
+    "clawhub/SKILL.md"
+    "coding-agent/SKILL.md"
+    "discord/SKILL.md"
+    "docker/SKILL.md"
+    "eightctl/SKILL.md"
+    "gemini/SKILL.md"
+    "gh-issues/SKILL.md"
+    "gifgrep/SKILL.md"
     "git-history/SKILL.md"
     "github/SKILL.md"
+    "gog/SKILL.md"
+    "goplaces/SKILL.md"
+    "healthcheck/SKILL.md"
+    "himalaya/SKILL.md"
+    "http-api/SKILL.md"
+    "image-tools/SKILL.md"
+    "imsg/SKILL.md"
+    "mcporter/SKILL.md"
+    "model-usage/SKILL.md"
+    "nano-banana-pro/SKILL.md"
+    "nano-pdf/SKILL.md"
+    "notion/SKILL.md"
+    "obsidian/SKILL.md"
+    "openai-image-gen/SKILL.md"
+    "openai-whisper-api/SKILL.md"
+    "openai-whisper/SKILL.md"
+    "openhue/SKILL.md"
+    "oracle/SKILL.md"
+    "ordercli/SKILL.md"
+    "pdf/SKILL.md"
+    "peekaboo/SKILL.md"
+    "postgres/SKILL.md"
+    "sag/SKILL.md"
     "session-logs/SKILL.md"
+    "sherpa-onnx-tts/SKILL.md"
     "sinew/SKILL.md"
     "skill-creator/SKILL.md"
+    "slack/SKILL.md"
+    "songsee/SKILL.md"
+    "sonoscli/SKILL.md"
+    "spotify-player/SKILL.md"
+    "spreadsheet/SKILL.md"
+    "summarize/SKILL.md"
+    "things-mac/SKILL.md"
     "tmux/SKILL.md"
+    "trello/SKILL.md"
+    "video-frames/SKILL.md"
+    "voice-call/SKILL.md"
+    "wacli/SKILL.md"
+    "weather/SKILL.md"
+    "xurl/SKILL.md"
 };
 
-/// Where the bundled skills are: found beside the program, or written out once per version.
-pub(crate) fn locate(env: &Environment) -> Result<PathBuf, Reason> {
+/// Where the bundled skills are: OpenClaw's own in its profile, else those found beside the program, or
+/// written out once per version.
+pub(crate) fn locate(env: &Environment, profile: &Profile) -> Result<PathBuf, Reason> {
+    let is_named = env.var_path("SINEW_BUNDLED_SKILLS_DIR").is_some();
+    if profile.name == "openclaw"
+        && !is_named
+        && let Some(found) = openclaw_skills(env)
+    {
+        return Ok(found);
+    }
     if let Some(found) = sinew_catalog::find_bundled_skills(env) {
         return Ok(found);
     }
@@ -43,6 +106,20 @@ pub(crate) fn locate(env: &Environment) -> Result<PathBuf, Reason> {
         .remedy("make SINEW_HOME writable, or set SINEW_BUNDLED_SKILLS_DIR to a folder of skills")
     })?;
     Ok(folder)
+}
+
+/// How many levels above OpenClaw's program its `skills` folder is searched for.
+const OPENCLAW_PARENTS: usize = 4;
+
+/// The skills that came with the OpenClaw on this machine, where its program is on PATH.
+fn openclaw_skills(env: &Environment) -> Option<PathBuf> {
+    if let Some(path) = env.var_path("OPENCLAW_BUNDLED_SKILLS_DIR") {
+        return Some(path);
+    }
+    let program = fs::canonicalize(sinew_catalog::find_program(env, "openclaw")?).ok()?;
+    let above = program.ancestors().skip(1).take(OPENCLAW_PARENTS);
+    let packages = above.filter(|folder| folder.join("package.json").is_file());
+    packages.map(|folder| folder.join("skills")).find(|folder| folder.is_dir())
 }
 
 /// The program's version and a digest of what it carries: two builds never share a folder.
@@ -69,4 +146,31 @@ fn write_out(home: &Path, folder: &Path) -> std::io::Result<()> {
         atomic::write(&staging.join(path), text.as_bytes(), FileAccess::Shared)?;
     }
     fs::rename(&staging, folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{BUNDLED_FILES, BundledFile};
+
+    #[test]
+    fn every_file_of_the_library_is_carried() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("skills");
+        let mut found = Vec::new();
+        for entry in files_below(&folder) {
+            let path = entry.strip_prefix(&folder).expect("below it");
+            found.push(path.to_string_lossy().replace('\\', "/"));
+        }
+        found.retain(|path| path != "README.md");
+        found.sort();
+        let carried: Vec<&str> = BUNDLED_FILES.iter().map(|BundledFile(path, _)| *path).collect();
+        assert_eq!(found, carried);
+    }
+
+    fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("the carried skills");
+        let paths = entries.map(|entry| entry.expect("a folder that can be read").path());
+        paths.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+    }
 }

@@ -1,5 +1,6 @@
 //! The figures, over the shared data. If that is missing, the tests report it.
 
+use std::fs::File;
 use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -29,9 +30,12 @@ fn data(path: &str) -> Option<String> {
 }
 
 /// A router with all vectors; these are cached in the target folder, because a thousand of them
-/// take a minute.
+/// take a minute. Tests are processes of their own: the first one computes, the others wait.
 fn filled(name: &str, documents: &[RouteDocument], models: &RouterModels) -> Router {
-    let file = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.idx"));
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let lock = File::create(folder.join(format!("{name}.lock"))).expect("a lock file");
+    lock.lock().expect("a lock");
+    let file = folder.join(format!("{name}.idx"));
     let old = std::fs::read(&file).ok().and_then(|bytes| RouteIndex::load(&bytes).ok());
     let mut index = match old {
         Some(old) => old.update(documents, models).0,
@@ -44,13 +48,13 @@ fn filled(name: &str, documents: &[RouteDocument], models: &RouterModels) -> Rou
     Router::from_index(Arc::new(index), models.clone(), RouterConfig::default()).0
 }
 
-struct Dev {
-    router: Router,
+pub(crate) struct Dev {
+    pub(crate) router: Router,
     questions: Vec<EvalQuestion>,
-    documents: Vec<RouteDocument>,
+    pub(crate) documents: Vec<RouteDocument>,
 }
 
-fn dev() -> Option<&'static Dev> {
+pub(crate) fn dev() -> Option<&'static Dev> {
     static DEV: OnceLock<Option<Dev>> = OnceLock::new();
     DEV.get_or_init(|| {
         if !has_models() {
