@@ -241,8 +241,12 @@ error_codes! {
     "Agents and hooks" {
         UnknownAgent "unknown-agent" Usage 404, "No agent has this name.";
         NotConnected "not-connected" No, "The agent is not connected.";
+        AgentNotInstalled "agent-not-installed" Environment, "The agent's program is not on PATH, or cannot be started.";
+        NoTrial "no-trial" Usage, "The agent cannot be started for a trial.";
+        TrialFailed "trial-failed" Environment, "The trial of an agent could not begin.";
         NoSuchScope "no-such-scope" Usage, "The agent has no configuration of this scope.";
         NoHooks "no-hooks" Usage, "The agent has no hooks that can add to a message.";
+        NoLibraryMode "no-library-mode" Usage, "The agent has no setting that leaves skills out of its list.";
         BadUrl "bad-url" Usage, "The address cannot be used.";
         BadSyntax "bad-syntax" Environment, "The other program's file has a syntax error.";
         BadShape "bad-shape" Environment, "The other program's file has an unexpected structure.";

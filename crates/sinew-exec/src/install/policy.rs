@@ -131,7 +131,9 @@ impl PolicyCheck<'_> {
     /// Whether the policy applies to this kind of target.
     pub fn applies_to(&self, target: &str) -> bool {
         let listed = |targets: &Vec<String>| targets.iter().any(|t| t.eq_ignore_ascii_case(target));
-        self.config.enabled == PolicySwitch::On && self.config.targets.as_ref().is_none_or(listed)
+        self.config.damaged
+            || self.config.enabled == PolicySwitch::On
+                && self.config.targets.as_ref().is_none_or(listed)
     }
 
     /// Asks the policy. An error means that there was no usable answer, so nothing may be started.
@@ -147,6 +149,9 @@ impl PolicyCheck<'_> {
     }
 
     fn answer(&self, request: &PolicyRequest) -> Result<PolicyDecision, String> {
+        if self.config.damaged {
+            return Err("cannot be read, so nothing is installed".to_owned());
+        }
         let exec = &self.config.exec;
         let file = trusted(&exec.command, &exec.trusted_dirs, self.env)?;
         let mut input = serde_json::json!({

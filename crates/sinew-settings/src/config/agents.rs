@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
+use super::gate;
+use super::reader::ConfigReader;
 use super::section::{choices, section};
 
 section! {
@@ -27,6 +30,26 @@ section! {
         "skills" => skills: Option<Vec<String>> = None, shown "all";
         /// This agent's own length of the prompt block.
         "skillsLimits.maxSkillsPromptChars" => max_skills_prompt_chars: Option<usize> = None;
+    }
+}
+
+impl AgentSettings {
+    /// An agent whose list of skills cannot be read, or is misspelt, sees none.
+    pub(super) fn close_list(
+        &mut self,
+        map: &Map<String, Value>,
+        at: &str,
+        reader: &mut ConfigReader,
+    ) {
+        let known = ["skills"];
+        for name in map.keys().filter(|name| *name != "skills" && gate::is_near(name, "skills")) {
+            reader.unknown_key(name, at, &known);
+            self.skills.get_or_insert_default();
+        }
+        let list = map.get("skills").filter(|list| !list.is_null());
+        if list.is_some_and(|list| !list.is_array()) {
+            self.skills = Some(Vec::new());
+        }
     }
 }
 

@@ -6,10 +6,12 @@
 //!
 //! A value that cannot be used is reported and its default holds; an unknown key in a part that is
 //! sinew's alone is reported with the nearest known one. Nothing in a configuration can make reading
-//! fail. What must not run on a guess asks [`Config::check`] first.
+//! fail. What must not run on a guess asks [`Config::check`] first, and what changes anything asks
+//! [`Config::gate`]: where the file may have said "no", a fault is never read as silence.
 
 mod agents;
 mod cortex;
+mod gate;
 mod glob;
 mod hub;
 mod key;
@@ -32,12 +34,13 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::{Reason, ReasonCode};
+use crate::Reason;
 
 pub use agents::{AgentSettings, AgentsSection, OpenPocketAgentSection, OpenPocketMode};
 pub use cortex::{
     CandidateOrder, CortexSection, DecayScope, ReflexGate, ReflexInstall, ShieldScope,
 };
+pub use gate::{ConfigFault, MAX_NESTING, is_nested_too_deeply};
 pub use hub::{CLAWHUB, HubSection, UpdatePolicy};
 pub use key::{ConfigKey, KeyKind, ValueRange, find_key, keys};
 pub use plugins::{PluginEntry, PluginsSection};
@@ -45,9 +48,11 @@ pub use registry::{DEFAULT_S3_REGION, MirrorMode, MirrorSection, RegistryMode, R
 pub use reviewer::{ProviderKind, ProviderSection, ReviewerEndpoint, ReviewerProvider};
 pub use route::{ModelChoice, RemoteDialect, RemoteModelSection, RouteSection};
 pub use security::{
-    ApprovalsSection, InstallPolicy, InstallPolicyCommand, PolicySwitch, RelayPolicy,
+    ApprovalsSection, InstallPolicy, InstallPolicyCommand, PolicySwitch, RelayPolicy, UnattendedAct,
 };
-pub use serving::{HookSection, McpSection, MetricsSection, ServeSection, SkillPrefix};
+pub use serving::{
+    BringMode, HookSection, McpSection, MetricsSection, ServeSection, SkillPrefix, SkillPromptMode,
+};
 pub use skills::{
     EntrySettings, EnvScope, EnvSection, InstallSection, LoadSection, NodeManager,
     OpenPocketSection, PersonalRootMode, PromptOrder, PromptPlanner, PromptSection, SecretMap,
@@ -120,6 +125,8 @@ pub struct Config {
     pub traces: TracesSection,
     /// Values that stand in the file and cannot be used.
     pub unusable: Vec<UnusableValue>,
+    /// What closes the gate: see [`Config::gate`].
+    pub faults: Vec<ConfigFault>,
 }
 
 /// A value that stands in the file and cannot be used.
@@ -140,6 +147,7 @@ const OWN_PARTS: &[&str] = &[
     "cortex",
     "approvals",
     "hub",
+    "security.installPolicy",
     "hook",
     "serve",
     "registry",
@@ -149,23 +157,17 @@ const OWN_PARTS: &[&str] = &[
 ];
 
 impl Config {
-    /// Reads JSON5 text. Text that is no JSON5 at all gives the defaults and one reason.
+    /// Reads JSON5 text. Text that is no JSON5 at all gives one reason, and closes the gate.
     pub fn from_text(text: &str) -> (Self, Vec<Reason>) {
         if text.trim().is_empty() {
             return (Self::default(), Vec::new());
         }
+        if is_nested_too_deeply(text) {
+            return Self::closed(format!("the file has more than {MAX_NESTING} levels"));
+        }
         match json5::from_str::<Value>(text) {
             Ok(tree) => Self::from_tree(tree),
-            Err(error) => (
-                Self::default(),
-                vec![
-                    Reason::new(
-                        ReasonCode::BadConfigValue,
-                        format!("the file is not JSON5: {error}"),
-                    )
-                    .remedy("correct the file; until then every default holds"),
-                ],
-            ),
+            Err(error) => Self::closed(format!("the file is not JSON5: {error}")),
         }
     }
 
@@ -175,8 +177,9 @@ impl Config {
         let mut config = Self::default();
         if let Value::Object(root) = &tree {
             config.read(root, &mut reader);
+            config.close_gate(root, &mut reader);
         } else if !tree.is_null() {
-            reader.bad("the configuration", "a map");
+            return Self::closed("the configuration is not a map".to_owned());
         }
         config.tree = tree;
         config.unusable = reader.unusable;
@@ -232,10 +235,7 @@ impl Config {
         reader.section(root, &mut self.openpocket);
         reader.section(root, &mut self.env);
         reader.section(root, &mut self.install);
-        for (key, at, map) in reader.maps_below(root, "skills.entries") {
-            reader.unknown_keys(map, EntrySettings::PATH, &at);
-            self.entries.entry(key.clone()).or_default().fill(map, &at, reader);
-        }
+        self.read_entries(root, reader);
         self.read_agents(root, reader);
         reader.section(root, &mut self.plugins);
         let off = |value: &Value| value.get("enabled") == Some(&Value::Bool(false));
@@ -271,13 +271,45 @@ impl Config {
         self.read_workshop(root, reader);
     }
 
+    fn read_entries(&mut self, root: &Map<String, Value>, reader: &mut ConfigReader) {
+        for (key, at, map) in reader.maps_below(root, "skills.entries") {
+            reader.unknown_keys(map, EntrySettings::PATH, &at);
+            let entry = self.entries.entry(key.clone()).or_default();
+            entry.fill(map, &at, reader);
+            // What may have said "off" is off.
+            let switch = map.get("enabled").filter(|value| !value.is_null());
+            let misspelt =
+                map.keys().any(|name| name != "enabled" && gate::is_near(name, "enabled"));
+            if misspelt || switch.is_some_and(|value| !value.is_boolean()) {
+                entry.enabled = Some(false);
+            }
+        }
+        let entries = root.get("skills").and_then(|skills| skills.get("entries"));
+        for (key, value) in entries.and_then(Value::as_object).into_iter().flatten() {
+            if !value.is_object() {
+                self.entries.entry(key.clone()).or_default().enabled = Some(false);
+            }
+        }
+    }
+
     fn read_agents(&mut self, root: &Map<String, Value>, reader: &mut ConfigReader) {
         reader.section(root, &mut self.agents);
         for (id, at, map) in reader.maps_below(root, "agents.entries") {
-            self.agents.entries.entry(id.clone()).or_default().fill(map, &at, reader);
+            let agent = self.agents.entries.entry(id.clone()).or_default();
+            agent.fill(map, &at, reader);
+            agent.close_list(map, &at, reader);
+        }
+        let entries = root.get("agents").and_then(|agents| agents.get("entries"));
+        for (id, value) in entries.and_then(Value::as_object).into_iter().flatten() {
+            if !value.is_object() {
+                self.agents.entries.entry(id.clone()).or_default().skills = Some(Vec::new());
+            }
         }
         // The older form: a list of agents that name themselves.
         let list = root.get("agents").and_then(|agents| agents.get("list"));
+        if list.is_some_and(|list| !list.is_null() && !list.is_array()) {
+            reader.bad("agents.list", "a list");
+        }
         for (index, value) in list.and_then(Value::as_array).into_iter().flatten().enumerate() {
             let at = format!("agents.list[{index}]");
             let Some(id) = value.get("id").and_then(Value::as_str) else {
@@ -287,6 +319,7 @@ impl Config {
             let mut agent = AgentSettings::default();
             if let Value::Object(map) = value {
                 agent.fill(map, &at, reader);
+                agent.close_list(map, &at, reader);
             }
             self.agents.entries.entry(id.to_owned()).or_insert(agent);
         }
@@ -303,6 +336,7 @@ impl Config {
             Some(_) => {
                 // The user wants a policy here; one that cannot be read must not mean "no policy".
                 policy.enabled = PolicySwitch::On;
+                policy.damaged = true;
                 reader.bad(InstallPolicy::PATH, "a map; until it is, nothing is installed");
             }
         }

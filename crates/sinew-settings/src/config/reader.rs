@@ -34,6 +34,8 @@ pub(super) struct ConfigReader {
     pub(super) leniency: Leniency,
     pub(super) reasons: Vec<Reason>,
     pub(super) unusable: Vec<UnusableValue>,
+    /// Keys that mean nothing.
+    pub(super) unknown: Vec<String>,
 }
 
 impl ConfigReader {
@@ -208,11 +210,21 @@ impl ConfigReader {
         }
     }
 
-    fn unknown_key(&mut self, name: &str, at: &str, known: &[&str]) {
+    /// A key that means nothing at `at`, once.
+    pub(super) fn unknown_key(&mut self, name: &str, at: &str, known: &[&str]) {
+        let below = |name: &str| match at {
+            "" => name.to_owned(),
+            at => format!("{at}.{name}"),
+        };
+        let path = below(name);
+        if self.unknown.contains(&path) {
+            return;
+        }
         let reason =
-            Reason::new(ReasonCode::UnknownConfigKey, format!("{at}.{name} means nothing here"));
+            Reason::new(ReasonCode::UnknownConfigKey, format!("{path} means nothing here"));
+        self.unknown.push(path);
         self.reasons.push(match nearest(name, known.iter().copied()).first() {
-            Some(nearest) => reason.remedy(format!("did you mean {at}.{nearest}?")),
+            Some(nearest) => reason.remedy(format!("did you mean {}?", below(nearest))),
             None => reason.remedy(format!("remove it, or use one of {}", known.join(", "))),
         });
     }

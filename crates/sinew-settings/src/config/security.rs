@@ -20,6 +20,9 @@ section! {
         also {
             /// What is run.
             exec: InstallPolicyCommand = InstallPolicyCommand::default();
+            /// Whether something of it cannot be read. Then its answer is no: what would be run may
+            /// be another command than the one that was meant.
+            damaged: bool = false;
         }
     }
 }
@@ -81,6 +84,32 @@ section! {
     pub struct ApprovalsSection at "approvals" {
         /// Which answers an agent may pass on: limited means those about plans, switches and keeping.
         "relay" => relay: RelayPolicy = RelayPolicy::Limited;
+        /// What commands may agree to with their flags where no terminal is: install, risk,
+        /// dependency, uninstall, proposal. A finding is accepted at a terminal or a page only.
+        "unattended" => unattended: Vec<UnattendedAct> = Vec::new(), shown "none";
+    }
+}
+
+choices! {
+    /// What a command may agree to without a terminal.
+    pub enum UnattendedAct {
+        /// Installs and updates of skills.
+        Install = "install",
+        /// Risks of an install that have a flag of their own.
+        Risk = "risk",
+        /// Programs that skills need.
+        Dependency = "dependency",
+        /// Removing skills.
+        Uninstall = "uninstall",
+        /// Deciding about proposals.
+        Proposal = "proposal",
+    }
+}
+
+impl ApprovalsSection {
+    /// Whether the file agrees to this where no terminal is.
+    pub fn covers(&self, act: UnattendedAct) -> bool {
+        self.unattended.contains(&act)
     }
 }
 

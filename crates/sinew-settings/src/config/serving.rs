@@ -8,8 +8,30 @@ section! {
     pub struct HookSection at "hook" {
         /// The longest text a hook adds to a message.
         "maxChars" => max_chars: usize = 6_000, in 500 to 9_500;
+        // Agents replace longer additions by a preview.
+        /// The longest text with which a hook brings a skill along, its frame included. Of a longer
+        /// skill the beginning comes, with a table of contents.
+        "maxBody" => max_body: usize = 9_500, in 1_000 to 9_500;
+        /// What a hook brings of a skill that fits a message.
+        "bring" => bring: BringMode = BringMode::Body;
+        /// Whether files that tools have touched make skills with `paths` candidates for the next message.
+        "files" => files: bool = true;
         /// How long a message or the end of a turn waits for a hook, a tool a third of it.
         "deadlineMs" => deadline_ms: u32 = 300, in 50 to 10_000;
+    }
+}
+
+choices! {
+    /// What comes along with a message.
+    #[derive(Default)]
+    pub enum BringMode {
+        /// The skill's text.
+        #[default]
+        Body = "body",
+        /// Its name, what it is for, and where it lies.
+        Pointer = "pointer",
+        /// Nothing.
+        Off = "off",
     }
 }
 
@@ -20,6 +42,8 @@ section! {
         "requireToken" or "require_token" => require_token: bool = true;
         /// What skill addresses begin with.
         "skillPrefix" or "skill_prefix" => skill_prefix: SkillPrefix = SkillPrefix::None;
+        /// Which skills are prompts, which hosts show as commands.
+        "prompts" => prompts: SkillPromptMode = SkillPromptMode::Auto;
     }
 }
 
@@ -32,6 +56,20 @@ choices! {
         None = "none",
         /// Their tier.
         Tier = "tier",
+    }
+}
+
+choices! {
+    /// Which skills are prompts over MCP.
+    #[derive(Default)]
+    pub enum SkillPromptMode {
+        /// Those that the host does not list by itself.
+        #[default]
+        Auto = "auto",
+        /// All that people may call.
+        All = "all",
+        /// None; only sinew's own two.
+        None = "none",
     }
 }
 

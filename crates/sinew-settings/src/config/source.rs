@@ -6,7 +6,7 @@ use std::{fs, io};
 use serde::Serialize;
 
 use super::Config;
-use crate::{Environment, Reason, ReasonCode, path_text};
+use crate::{Environment, Reason, path_text};
 
 /// A configuration larger than this is a mistake.
 const MAX_CONFIG: u64 = 4 * 1024 * 1024;
@@ -34,21 +34,25 @@ pub struct LoadedConfig {
 
 impl LoadedConfig {
     /// Reads a file. One that is not there means the defaults; one that cannot be read is a reason,
-    /// and means the defaults too.
+    /// and closes the gate.
     pub fn read(path: PathBuf) -> Self {
         let (config, mut reasons, exists) = match read_config_text(&path) {
             Ok(text) => {
                 let (config, reasons) = Config::from_text(&text);
                 (config, reasons, true)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            // A file where the folder should be holds no configuration either.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
                 (Config::default(), Vec::new(), false)
             }
             Err(error) => {
-                let detail = format!("the file cannot be read: {error}");
-                let reason = Reason::new(ReasonCode::BadConfigValue, detail)
-                    .remedy("correct the file; until then every default holds");
-                (Config::default(), vec![reason], true)
+                let (config, reasons) = Config::closed(format!("the file cannot be read: {error}"));
+                (config, reasons, true)
             }
         };
         for reason in &mut reasons {

@@ -99,6 +99,7 @@ fn one_bad_item_of_a_list_does_not_take_the_others_away() {
     assert_eq!(config.registry.mirror.allow, ["ada"]);
     assert_eq!(config.traces.sources, [TraceSource::Codex]);
     assert!(config.install_policy.exec.args.0.is_empty(), "half a command is another command");
+    assert!(config.install_policy.damaged, "and is not run at all");
     let sources = "live, claude-code, codex, openclaw or openpocket";
     assert_eq!(
         details(&reasons),
@@ -122,6 +123,59 @@ fn a_veto_that_cannot_be_read_still_counts() {
         assert_eq!(config.install_policy.enabled, sinew_settings::config::PolicySwitch::On);
         assert_eq!(reasons.len(), 1, "{reasons:?}");
     }
+}
+
+#[test]
+fn a_fault_where_the_file_forbids_closes_the_gate() {
+    let closed = |text: &str| {
+        let (config, reasons) = Config::from_text(text);
+        assert!(!reasons.is_empty(), "{text}: nothing is said");
+        config.gate().err().map(ToString::to_string).unwrap_or_else(|| panic!("{text} is open"))
+    };
+    assert!(closed("{").starts_with("the file is not JSON5"));
+    assert_eq!(closed("7"), "the configuration is not a map");
+    assert_eq!(closed("{hub: []}"), "hub must be a map");
+    assert_eq!(closed("{hub: {registy: 'x'}}"), "hub.registy means nothing here");
+    assert_eq!(closed("{securty: {}}"), "securty means nothing here");
+    assert_eq!(
+        closed("{security: {installPolicy: {exec: {args: [1]}}}}"),
+        "security.installPolicy.exec.args must be a list of texts"
+    );
+    assert_eq!(
+        closed("{skills: {entries: {'a.b': {enabled: 'no'}}}}"),
+        "skills.entries.a.b.enabled must be true or false"
+    );
+    for open in ["", "{}", "{skills: {limits: {maxSkillsInPrompt: -1}}}", "{traces: {keepRns: 1}}"]
+    {
+        assert!(Config::from_text(open).0.gate().is_ok(), "{open}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_forbids() {
+    let (config, _) = Config::from_text("{skills: {entries: {x: {enabled: 'no'}, y: 3}}}");
+    assert_eq!(config.entries["x"].enabled, Some(false));
+    assert_eq!(config.entries["y"].enabled, Some(false));
+    let (config, _) = Config::from_text("{agents: {entries: {codex: {skills: 'all'}}}}");
+    assert_eq!(config.agent_skills(Some("codex")), Some([].as_slice()));
+    let (config, _) = Config::from_text("{agents: 3}");
+    assert_eq!(config.agent_skills(None), Some([].as_slice()));
+    let (config, _) = Config::from_text("{skills: {entries");
+    assert!(config.hidden_switches().is_some() && config.install_policy.damaged);
+}
+
+#[test]
+fn depth_is_counted_outside_strings_and_comments() {
+    use sinew_settings::config::{MAX_NESTING, is_nested_too_deeply};
+    let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+    assert!(!is_nested_too_deeply(&nested(MAX_NESTING)));
+    assert!(is_nested_too_deeply(&nested(MAX_NESTING + 1)));
+    let hidden = "{".repeat(MAX_NESTING + 1);
+    for text in [format!("'{hidden}'"), format!("\"\\\"{hidden}\""), format!("//{hidden}\n1")] {
+        assert!(!is_nested_too_deeply(&text), "{text}");
+    }
+    assert!(!is_nested_too_deeply(&format!("/*{hidden}*/ 1")));
+    assert!(is_nested_too_deeply(&format!("/* */ '' {hidden}")));
 }
 
 #[test]
