@@ -1,10 +1,11 @@
-//! The agents that can be connected, as data: where each keeps its configuration, and what is written
-//! there. One writer serves all of them.
+//! What is known about an agent that can be connected: where it keeps its configuration, and what is
+//! written there. The rows are in `agent_table.rs`; one writer serves all of them.
 
 use std::path::PathBuf;
 
 use sinew_settings::Environment;
 
+use super::agent_table::AGENTS;
 use super::edit::ConfigFormat;
 
 /// Whose configuration is changed.
@@ -38,6 +39,8 @@ pub(crate) enum AgentPath {
     VsCode(&'static str),
     /// Below the project.
     Project(&'static str),
+    /// Below sinew's own folder.
+    Sinew(&'static str),
 }
 
 /// An agent.
@@ -45,21 +48,31 @@ pub(crate) enum AgentPath {
 pub(crate) struct ConnectableAgent {
     pub(crate) id: &'static str,
     pub(super) title: &'static str,
-    aliases: &'static [&'static str],
+    pub(super) aliases: &'static [&'static str],
     /// Its program.
-    program: &'static str,
+    pub(super) program: &'static str,
     /// Folders and files that exist once it was used.
-    traces: &'static [AgentPath],
+    pub(super) traces: &'static [AgentPath],
     /// Its configuration, by scope; where several names are possible, the first that exists.
-    pub(super) configs: &'static [(ConnectScope, &'static [AgentPath])],
+    pub(super) configs: ScopedPaths,
     pub(super) format: ConfigFormat,
     /// Where its servers are.
     pub(super) servers: &'static [&'static str],
     /// Our entry: `$COMMAND` stands for the program.
     pub(super) stdio: &'static str,
+    /// How the program is named there.
+    pub(super) program_name: ProgramName,
     /// Our entry for a server behind an address: `$URL` stands for it.
     pub(super) http: &'static str,
-    pub(super) hooks: Option<AgentHooks>,
+    pub(super) hooks: AgentHooks,
+    /// How it is told that tools which only read need no question.
+    pub(super) read_tools: Option<ReadTools>,
+    /// How it is told to leave skills out of its list.
+    pub(super) library: Option<AgentLibrary>,
+    /// A line of its own list of skills: `$NAME`, `$DESCRIPTION` and `$FILE` stand for those of a skill.
+    pub(super) list_line: &'static str,
+    /// The profile that its server and its hooks work with, where that is not sinew's own.
+    pub(super) profile: Option<&'static str>,
     /// Where it looks for the user's own skills.
     pub(super) skills: AgentSkillAccess,
     /// Folders of skills that it reads.
@@ -70,16 +83,121 @@ pub(crate) struct ConnectableAgent {
     pub(super) note: Option<&'static str>,
 }
 
-/// How an agent is told to run hooks.
+/// Paths by scope; where several names are possible, the first that exists.
+pub(crate) type ScopedPaths = &'static [(ConnectScope, &'static [AgentPath])];
+
+/// How an agent is told which program to start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ProgramName {
+    /// By its name where PATH finds it: the agent is started in a shell.
+    Short,
+    /// By its whole path: the agent is a window or a service, and does not have the shell's PATH.
+    Full,
+}
+
+/// Where an agent keeps the names of tools that it may call without asking.
 #[derive(Debug)]
-pub(crate) struct AgentHooks {
-    pub(super) configs: &'static [(ConnectScope, &'static [AgentPath])],
+pub(crate) struct ReadTools {
+    pub(super) configs: ScopedPaths,
+    pub(super) at: &'static [&'static str],
+    /// What it puts before the name of a tool of ours.
+    pub(super) prefix: &'static str,
+}
+
+/// sinew's tools that look at skills and change nothing.
+pub(crate) const READ_TOOLS: &[&str] = &["find_skill", "list_skills", "read_skill", "explain"];
+
+/// How an agent tells us what happens in a session.
+#[derive(Debug)]
+pub(crate) enum AgentHooks {
+    /// It runs a command at each moment.
+    Commands(CommandHooks),
+    /// It loads a plugin of ours, which runs the command.
+    Plugin(AgentPlugin),
+    /// It has none that could add to a message.
+    None,
+}
+
+impl AgentHooks {
+    /// The word for it.
+    pub(super) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Commands(_) => "commands",
+            Self::Plugin(_) => "plugin",
+            Self::None => "none",
+        }
+    }
+}
+
+/// Commands that an agent runs.
+#[derive(Debug)]
+pub(crate) struct CommandHooks {
+    pub(super) configs: ScopedPaths,
     /// Its events, each with the matcher that limits it.
     pub(super) events: &'static [(&'static str, Option<&'static str>)],
     /// In its own unit; five seconds.
     pub(super) timeout: u32,
     /// Whether a hook has a name.
     pub(super) named: bool,
+}
+
+/// A plugin of ours that an agent loads.
+#[derive(Debug)]
+pub(crate) struct AgentPlugin {
+    /// Where its files are put, by scope.
+    pub(super) folders: &'static [(ConnectScope, AgentPath)],
+    pub(super) files: &'static [PluginFile],
+    /// What the agent's configuration says about it: `$COMMAND` stands for the program.
+    pub(super) entries: &'static [(&'static [&'static str], &'static str)],
+    /// Lists of the configuration that name it: `$FOLDER` stands for the folder of its files.
+    pub(super) items: &'static [PluginItem],
+}
+
+/// A file that the program carries.
+#[derive(Debug)]
+pub(crate) struct PluginFile {
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
+}
+
+/// An item of a list that names a plugin.
+#[derive(Debug)]
+pub(crate) struct PluginItem {
+    pub(super) at: &'static [&'static str],
+    pub(super) value: &'static str,
+    pub(super) need: ItemNeed,
+}
+
+/// Whether a list is made for an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ItemNeed {
+    /// It has to be there.
+    Always,
+    /// Only where the user keeps such a list: without one, everything is allowed.
+    WhereListed,
+}
+
+/// How an agent is told to leave skills out of its list: where, and in which form.
+#[derive(Debug)]
+pub(crate) struct AgentLibrary {
+    pub(super) configs: ScopedPaths,
+    pub(super) at: &'static [&'static str],
+    pub(super) form: LibraryForm,
+}
+
+/// In which form an agent is told about a skill that it leaves out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LibraryForm {
+    /// A map from names to this word.
+    Words(&'static str),
+    /// The same, for an agent that goes by the names of folders.
+    FolderWords(&'static str),
+    /// A list of names.
+    Names,
+    /// A list of entries with the skill's file, and that it is off.
+    FileSwitches,
+    /// One number: how many skills are listed.
+    Limit,
 }
 
 /// How an agent is given sinew's skills.
@@ -91,259 +209,12 @@ pub(crate) enum AgentSkillAccess {
     Listed(&'static [&'static str]),
 }
 
-const SESSION: Option<&str> = Some("startup|resume|clear|compact");
-const ANY: Option<&str> = Some("*");
-
-/// Every agent, the best known first.
-pub(crate) const AGENTS: &[ConnectableAgent] = &[
-    ConnectableAgent {
-        id: "claude-code",
-        title: "Claude Code",
-        aliases: &["claude"],
-        program: "claude",
-        traces: &[AgentPath::Claude(""), AgentPath::ClaudeState],
-        configs: &[
-            (ConnectScope::User, &[AgentPath::ClaudeState]),
-            (ConnectScope::Project, &[AgentPath::Project(".mcp.json")]),
-        ],
-        format: ConfigFormat::Json,
-        servers: &["mcpServers"],
-        stdio: r#"{"type":"stdio","command":"$COMMAND","args":["mcp"]}"#,
-        http: r#"{"type":"http","url":"$URL","headers":{"Authorization":"Bearer ${SINEW_TOKEN}"}}"#,
-        hooks: Some(AgentHooks {
-            configs: &[
-                (ConnectScope::User, &[AgentPath::Claude("settings.json")]),
-                (ConnectScope::Project, &[AgentPath::Project(".claude/settings.json")]),
-            ],
-            events: &[
-                ("SessionStart", SESSION),
-                ("UserPromptSubmit", None),
-                ("PostToolUse", ANY),
-                ("PostToolUseFailure", ANY),
-                ("Stop", None),
-                ("SubagentStop", None),
-                ("SessionEnd", None),
-            ],
-            timeout: 5,
-            named: false,
-        }),
-        skills: AgentSkillAccess::Folder(AgentPath::Claude("skills")),
-        imports: &[AgentPath::Claude("skills"), AgentPath::Project(".claude/skills")],
-        commands: &[AgentPath::Claude("commands"), AgentPath::Project(".claude/commands")],
-        note: None,
-    },
-    ConnectableAgent {
-        id: "codex",
-        title: "Codex",
-        aliases: &[],
-        program: "codex",
-        traces: &[AgentPath::Codex("")],
-        configs: &[
-            (ConnectScope::User, &[AgentPath::Codex("config.toml")]),
-            (ConnectScope::Project, &[AgentPath::Project(".codex/config.toml")]),
-        ],
-        format: ConfigFormat::Toml,
-        servers: &["mcp_servers"],
-        stdio: r#"{"command":"$COMMAND","args":["mcp"],"startup_timeout_sec":10}"#,
-        http: r#"{"url":"$URL","bearer_token_env_var":"SINEW_TOKEN"}"#,
-        hooks: Some(AgentHooks {
-            configs: &[
-                (ConnectScope::User, &[AgentPath::Codex("hooks.json")]),
-                (ConnectScope::Project, &[AgentPath::Project(".codex/hooks.json")]),
-            ],
-            events: &[
-                ("SessionStart", SESSION),
-                ("UserPromptSubmit", None),
-                ("PostToolUse", None),
-                ("Stop", None),
-            ],
-            timeout: 5,
-            named: false,
-        }),
-        skills: AgentSkillAccess::Folder(AgentPath::Home(".agents/skills")),
-        imports: &[
-            AgentPath::Home(".agents/skills"),
-            AgentPath::Codex("skills"),
-            AgentPath::Project(".agents/skills"),
-            AgentPath::Project(".codex/skills"),
-        ],
-        commands: &[],
-        note: Some(
-            "Codex asks once whether it may trust the new hooks; until then they do not run",
-        ),
-    },
-    ConnectableAgent {
-        id: "openclaw",
-        title: "OpenClaw",
-        aliases: &[],
-        program: "openclaw",
-        traces: &[AgentPath::OpenClawState("")],
-        configs: &[(ConnectScope::User, &[AgentPath::OpenClaw])],
-        format: ConfigFormat::Json5,
-        servers: &["mcp", "servers"],
-        stdio: r#"{"command":"$COMMAND","args":["mcp"]}"#,
-        http: r#"{"url":"$URL","transport":"streamable-http","headers":{"Authorization":"Bearer ${SINEW_TOKEN}"}}"#,
-        hooks: None,
-        skills: AgentSkillAccess::Listed(&["skills", "load", "extraDirs"]),
-        imports: &[
-            AgentPath::OpenClawState("skills"),
-            AgentPath::Home(".agents/skills"),
-            AgentPath::Project(".agents/skills"),
-            AgentPath::Project("skills"),
-        ],
-        commands: &[],
-        note: None,
-    },
-    ConnectableAgent {
-        id: "cursor",
-        title: "Cursor",
-        aliases: &[],
-        program: "cursor",
-        traces: &[AgentPath::Home(".cursor")],
-        configs: &[
-            (ConnectScope::User, &[AgentPath::Home(".cursor/mcp.json")]),
-            (ConnectScope::Project, &[AgentPath::Project(".cursor/mcp.json")]),
-        ],
-        format: ConfigFormat::Json,
-        servers: &["mcpServers"],
-        stdio: r#"{"command":"$COMMAND","args":["mcp"]}"#,
-        http: r#"{"url":"$URL","headers":{"Authorization":"Bearer ${env:SINEW_TOKEN}"}}"#,
-        hooks: None,
-        skills: AgentSkillAccess::Folder(AgentPath::Home(".cursor/skills")),
-        imports: &[
-            AgentPath::Project(".cursor/skills"),
-            AgentPath::Project(".agents/skills"),
-            AgentPath::Home(".cursor/skills"),
-        ],
-        commands: &[],
-        note: None,
-    },
-    ConnectableAgent {
-        id: "gemini",
-        title: "Gemini CLI",
-        aliases: &["gemini-cli"],
-        program: "gemini",
-        traces: &[AgentPath::Home(".gemini")],
-        configs: GEMINI,
-        format: ConfigFormat::Json,
-        servers: &["mcpServers"],
-        stdio: r#"{"command":"$COMMAND","args":["mcp"],"timeout":30000}"#,
-        http: r#"{"httpUrl":"$URL","headers":{"Authorization":"Bearer $SINEW_TOKEN"},"timeout":30000}"#,
-        hooks: Some(AgentHooks {
-            configs: GEMINI,
-            events: &[
-                ("SessionStart", None),
-                ("BeforeAgent", None),
-                ("AfterTool", ANY),
-                ("AfterAgent", None),
-                ("SessionEnd", None),
-            ],
-            timeout: 5_000,
-            named: true,
-        }),
-        skills: AgentSkillAccess::Folder(AgentPath::Home(".gemini/skills")),
-        imports: &[
-            AgentPath::Home(".gemini/skills"),
-            AgentPath::Home(".agents/skills"),
-            AgentPath::Project(".gemini/skills"),
-            AgentPath::Project(".agents/skills"),
-        ],
-        commands: &[],
-        note: None,
-    },
-    ConnectableAgent {
-        id: "vscode",
-        title: "VS Code",
-        aliases: &["vs-code", "code"],
-        program: "code",
-        traces: &[AgentPath::VsCode("")],
-        configs: &[
-            (ConnectScope::User, &[AgentPath::VsCode("mcp.json")]),
-            (ConnectScope::Project, &[AgentPath::Project(".vscode/mcp.json")]),
-        ],
-        format: ConfigFormat::Json,
-        servers: &["servers"],
-        stdio: r#"{"type":"stdio","command":"$COMMAND","args":["mcp"]}"#,
-        http: r#"{"type":"http","url":"$URL","headers":{"Authorization":"Bearer ${env:SINEW_TOKEN}"}}"#,
-        hooks: None,
-        skills: AgentSkillAccess::Folder(AgentPath::Home(".copilot/skills")),
-        imports: &[
-            AgentPath::Project(".github/skills"),
-            AgentPath::Project(".claude/skills"),
-            AgentPath::Project(".agents/skills"),
-            AgentPath::Home(".copilot/skills"),
-            AgentPath::Home(".agents/skills"),
-        ],
-        commands: &[],
-        note: None,
-    },
-    ConnectableAgent {
-        id: "goose",
-        title: "goose",
-        aliases: &[],
-        program: "goose",
-        traces: &[AgentPath::Config("goose")],
-        configs: &[(ConnectScope::User, &[AgentPath::Config("goose/config.yaml")])],
-        format: ConfigFormat::Yaml,
-        servers: &["extensions"],
-        stdio: r#"{"type":"stdio","name":"sinew","cmd":"$COMMAND","args":["mcp"],"enabled":true,"timeout":300,"bundled":false,"envs":{},"env_keys":[]}"#,
-        http: r#"{"type":"streamable_http","name":"sinew","uri":"$URL","enabled":true,"timeout":300,"bundled":false,"envs":{},"env_keys":["SINEW_TOKEN"],"headers":{"Authorization":"Bearer $SINEW_TOKEN"}}"#,
-        hooks: None,
-        skills: AgentSkillAccess::Folder(AgentPath::Home(".agents/skills")),
-        imports: &[
-            AgentPath::Home(".agents/skills"),
-            AgentPath::Project(".agents/skills"),
-            AgentPath::Project(".goose/skills"),
-            AgentPath::Project(".claude/skills"),
-            AgentPath::Claude("skills"),
-        ],
-        commands: &[],
-        note: None,
-    },
-    ConnectableAgent {
-        id: "opencode",
-        title: "opencode",
-        aliases: &["open-code"],
-        program: "opencode",
-        traces: &[AgentPath::Config("opencode")],
-        configs: &[
-            (
-                ConnectScope::User,
-                &[
-                    AgentPath::Config("opencode/opencode.json"),
-                    AgentPath::Config("opencode/opencode.jsonc"),
-                ],
-            ),
-            (
-                ConnectScope::Project,
-                &[AgentPath::Project("opencode.json"), AgentPath::Project("opencode.jsonc")],
-            ),
-        ],
-        format: ConfigFormat::Json,
-        servers: &["mcp"],
-        stdio: r#"{"type":"local","command":["$COMMAND","mcp"],"enabled":true}"#,
-        http: r#"{"type":"remote","url":"$URL","enabled":true,"headers":{"Authorization":"Bearer {env:SINEW_TOKEN}"}}"#,
-        hooks: None,
-        skills: AgentSkillAccess::Folder(AgentPath::Config("opencode/skills")),
-        imports: &[
-            AgentPath::Project(".opencode/skills"),
-            AgentPath::Config("opencode/skills"),
-            AgentPath::Project(".claude/skills"),
-            AgentPath::Claude("skills"),
-            AgentPath::Project(".agents/skills"),
-            AgentPath::Home(".agents/skills"),
-        ],
-        commands: &[],
-        note: None,
-    },
-];
-
-const GEMINI: &[(ConnectScope, &[AgentPath])] = &[
-    (ConnectScope::User, &[AgentPath::Home(".gemini/settings.json")]),
-    (ConnectScope::Project, &[AgentPath::Project(".gemini/settings.json")]),
-];
-
 impl ConnectableAgent {
+    /// Whether its hooks can add to a message.
+    pub(super) fn has_hooks(&self) -> bool {
+        !matches!(self.hooks, AgentHooks::None)
+    }
+
     pub(super) fn find(name: &str) -> Option<&'static Self> {
         AGENTS.iter().find(|agent| agent.id == name || agent.aliases.contains(&name))
     }
@@ -381,6 +252,7 @@ impl AgentPath {
                 _ => below(config().join("Code/User"), path),
             },
             Self::Project(path) => below(workspace.to_owned(), path),
+            Self::Sinew(path) => below(env.sinew_home(), path),
         }
     }
 }

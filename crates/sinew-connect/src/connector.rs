@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use sinew_catalog::Snapshot;
 use sinew_cortex::UtcInstant;
+use sinew_guard::atomic::FileLock;
 use sinew_settings::Environment;
 
 use crate::agents::{AgentSkillAccess, ConnectableAgent};
 use crate::error::ConnectError;
 use crate::ledger::ConnectLedger;
+use crate::library::ListedSkill;
 
 /// The engine's services: its view of skills, and its one way to install.
 pub trait ConnectHost: Debug {
@@ -19,6 +21,10 @@ pub trait ConnectHost: Debug {
     fn snapshot(&self) -> Arc<Snapshot>;
     /// The skills of one folder: parsed, gated and scanned like any other.
     fn look_at(&self, folder: &Path) -> Result<Arc<Snapshot>, ConnectError>;
+    /// The skills that an agent finds by itself, by its profile's folders.
+    fn listed_skills(&self, profile: &str) -> Result<Vec<ListedSkill>, ConnectError>;
+    /// The names of skills that agents go on listing in library mode.
+    fn core_skills(&self) -> Vec<String>;
     /// Installs a copy of a folder under a name: scanned, staged and locked like any other. Nothing
     /// happens where the name is taken.
     fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError>;
@@ -42,6 +48,13 @@ pub struct Connector<'a> {
 impl Connector<'_> {
     pub(crate) fn ledger(&self) -> ConnectLedger {
         ConnectLedger::below(&self.env.sinew_home())
+    }
+
+    /// Keeps other processes from writing for agents at the same time: a background process that follows
+    /// library mode must not write again what a person has just taken out.
+    pub(crate) fn lock(&self) -> Result<FileLock, ConnectError> {
+        let path = self.env.sinew_home().join("connecting.lock");
+        FileLock::acquire(&path).map_err(|error| ConnectError::file("lock", &path, error))
     }
 
     pub(crate) fn ledger_failed(&self, error: io::Error) -> ConnectError {

@@ -5,15 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use serde_json::Value;
 use sinew_settings::ErrorCode;
 
 use super::agents::ConnectableAgent;
 use super::config_file::{AgentConfigFile, digest, unreadable_error};
 use super::connect::find_agent;
 use super::edit::{ConfigDocument, ConfigFormat};
+use super::file_change::{RemovedValue, diff, remove_value};
 use super::ledger::{ConnectChange, WrittenValue};
-use super::plan::diff;
 use super::skill_links;
 
 use crate::{ConnectError, Connector};
@@ -53,12 +52,16 @@ pub struct DisconnectedFile {
     text: Option<String>,
     #[serde(skip)]
     backups: Vec<PathBuf>,
+    /// Folders that were made for it, outermost first.
+    #[serde(skip)]
+    folders: Vec<PathBuf>,
 }
 
 impl Connector<'_> {
     /// Removes what connecting wrote; without `write`, only says what it would do.
     pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, ConnectError> {
         let agent = find_agent(name)?;
+        let _alone = if write { Some(self.lock()?) } else { None };
         let ledger = self.ledger();
         let changes = ledger.changes().map_err(|error| self.ledger_failed(error))?;
         let mut by_file: BTreeMap<PathBuf, Vec<ConnectChange>> = BTreeMap::new();
@@ -107,6 +110,7 @@ impl Connector<'_> {
             found: None,
             text: None,
             backups: changes.iter().filter_map(|change| change.backup.clone()).collect(),
+            folders: Vec::new(),
         };
         let Some(now) = found.text.clone() else {
             // The file was removed, and our entry with it.
@@ -114,9 +118,16 @@ impl Connector<'_> {
         };
         if let Some(before) = as_before(changes, &now) {
             let all = changes.iter().flat_map(|change| &change.written);
-            undone.removed = all.map(|written| written.at().join(".")).collect();
+            undone.removed = all.map(WrittenValue::label).collect();
             undone.restored = true;
             undone.text = before;
+            if changes.iter().any(ConnectChange::is_whole_file) {
+                let made = changes.iter().flat_map(|change| &change.made).flatten();
+                undone.folders = made.map(PathBuf::from).collect();
+            }
+        } else if changes.iter().any(ConnectChange::is_whole_file) {
+            undone.changed_by_user.push(WrittenValue::File.label());
+            undone.text = Some(now.clone());
         } else {
             let format = format_of(agent, &undone.file);
             let mut document = found.document(format)?;
@@ -152,24 +163,10 @@ fn as_before(changes: &[ConnectChange], now: &str) -> Option<Option<String>> {
 
 fn take_out(document: &mut ConfigDocument, change: &ConnectChange, undone: &mut DisconnectedFile) {
     for written in &change.written {
-        let at = written.at();
-        let name = at.join(".");
-        let there = document.get(&at);
-        match written {
-            WrittenValue::Entry { value, .. } if there.as_ref() == Some(value) => {
-                document.remove(&at);
-                undone.removed.push(name);
-            }
-            WrittenValue::Item { value, .. } if holds(there.as_ref(), value) => {
-                document.remove_item(&at, value);
-                undone.removed.push(name);
-            }
-            WrittenValue::Entry { .. } if there.is_some() => undone.changed_by_user.push(name),
-            // Our item is gone, but one that calls sinew is there: the user may have changed ours.
-            WrittenValue::Item { .. } if has_ours(there.as_ref()) => {
-                undone.changed_by_user.push(name);
-            }
-            _ => {}
+        match remove_value(document, written) {
+            RemovedValue::Ours => undone.removed.push(written.label()),
+            RemovedValue::Changed => undone.changed_by_user.push(written.label()),
+            RemovedValue::Missing => {}
         }
     }
     for made in change.made.iter().rev() {
@@ -178,14 +175,6 @@ fn take_out(document: &mut ConfigDocument, change: &ConnectChange, undone: &mut 
             document.remove(&at);
         }
     }
-}
-
-fn holds(list: Option<&Value>, value: &Value) -> bool {
-    list.and_then(Value::as_array).is_some_and(|items| items.contains(value))
-}
-
-fn has_ours(list: Option<&Value>) -> bool {
-    list.is_some_and(|list| list.to_string().contains("hook auto --agent"))
 }
 
 /// Hooks are kept in JSON, whatever the agent's own format is.
@@ -207,6 +196,10 @@ fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<()
         // The file equals its backup again, so the backup is not needed.
         for backup in &undone.backups {
             let _ = fs::remove_file(backup);
+        }
+        // A folder that holds something else by now stays.
+        for folder in undone.folders.iter().rev() {
+            let _ = fs::remove_dir(folder);
         }
     }
     Ok(())

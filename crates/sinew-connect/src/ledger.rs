@@ -13,16 +13,35 @@ use super::agents::ConnectScope;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub(super) enum WrittenValue {
-    /// An entry of a map.
-    Entry { at: Vec<String>, value: Value },
+    /// An entry of a map, and what stood there before.
+    Entry {
+        at: Vec<String>,
+        value: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaced: Option<Value>,
+    },
     /// An item of a list.
     Item { at: Vec<String>, value: Value },
+    /// A whole file of ours.
+    File,
 }
 
 impl WrittenValue {
     pub(super) fn at(&self) -> Vec<&str> {
-        let (Self::Entry { at, .. } | Self::Item { at, .. }) = self;
-        at.iter().map(String::as_str).collect()
+        match self {
+            Self::Entry { at, .. } | Self::Item { at, .. } => {
+                at.iter().map(String::as_str).collect()
+            }
+            Self::File => Vec::new(),
+        }
+    }
+
+    /// What it is called in a report.
+    pub(super) fn label(&self) -> String {
+        match self {
+            Self::File => "the file".to_owned(),
+            _ => self.at().join("."),
+        }
     }
 }
 
@@ -35,12 +54,41 @@ pub(super) struct ConnectChange {
     pub(super) scope: ConnectScope,
     pub(super) file: PathBuf,
     pub(super) written: Vec<WrittenValue>,
-    /// Maps and lists that were not there before.
+    /// What earlier changes wrote and this one took out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) removed: Vec<WrittenValue>,
+    /// Maps and lists that were not there before; folders, where the file is ours.
     pub(super) made: Vec<Vec<String>>,
+    /// Whether this is about which skills the agent lists.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) library: bool,
     /// The file's digest before; `None` where there was none.
     pub(super) before: Option<String>,
     pub(super) after: String,
     pub(super) backup: Option<PathBuf>,
+}
+
+impl ConnectChange {
+    /// Whether the file is ours.
+    pub(super) fn is_whole_file(&self) -> bool {
+        self.written.contains(&WrittenValue::File)
+    }
+
+    /// What is still meant to be there of these changes, oldest first: what a later one took out is not.
+    pub(super) fn standing(changes: &[Self]) -> Vec<(&Self, &WrittenValue)> {
+        let mut standing: Vec<(&Self, &WrittenValue)> = Vec::new();
+        for change in changes {
+            let same_file = |of: &Self| of.file == change.file && of.agent == change.agent;
+            standing.retain(|(of, value)| {
+                let is_gone = change.removed.contains(value)
+                    || **value == WrittenValue::File
+                        && change.written.contains(&WrittenValue::File);
+                !(same_file(of) && is_gone)
+            });
+            standing.extend(change.written.iter().map(|value| (change, value)));
+        }
+        standing
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]

@@ -13,29 +13,41 @@
 //! What must never happen here: a file that is half written, a change to a file that could not be
 //! parsed, an entry of the user that is replaced without `--force`, a secret in a file.
 
+mod agent_table;
 mod agents;
 mod config_file;
 mod connect;
 mod connections;
 mod connector;
+mod context_cost;
 mod disconnect;
 mod edit;
 mod error;
+mod file_change;
 mod import;
 mod ledger;
+mod library;
 mod plan;
+mod plugin_files;
 mod probe;
+mod server_check;
 mod skill_links;
+mod tool_list;
+mod trial;
 
 pub use agents::ConnectScope;
 pub use connect::{ConnectParts, ConnectPlan, ConnectRequest};
 pub use connections::{AgentConnection, ConnectionFile};
 pub use connector::{ConnectHost, Connector};
+pub use context_cost::{AgentContext, ContextCost, SkillCost};
 pub use disconnect::{DisconnectReport, DisconnectedFile};
 pub use error::ConnectError;
+pub use file_change::{FileChange, FileChangeStatus};
 pub use import::{
     ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,
 };
-pub use plan::{FileChange, FileChangeStatus};
+pub use library::ListedSkill;
 pub use probe::ConnectionProbe;
+pub use server_check::ServerCheck;
 pub use skill_links::SkillLinks;
+pub use trial::{AgentPromise, TRIAL_VARIABLE, TrialLaunch, variables_before_trial};

@@ -1,17 +1,20 @@
-//! What connecting an agent would change, worked out before anything is written.
+//! What connecting an agent would write, worked out before anything is written.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
-use similar::TextDiff;
 use sinew_settings::ErrorCode;
 
-use super::agents::{AgentPath, AgentSkillAccess, ConnectScope, ConnectableAgent};
-use super::config_file::{AgentConfigFile, unreadable_error};
-use super::edit::{ConfigDocument, ConfigFormat};
-use super::ledger::WrittenValue;
+use super::agents::{
+    AgentHooks, AgentPlugin, AgentSkillAccess, CommandHooks, ConnectScope, ConnectableAgent,
+    ItemNeed, ProgramName, READ_TOOLS, ScopedPaths,
+};
+use super::config_file::AgentConfigFile;
+use super::edit::ConfigFormat;
+use super::file_change::{FileChange, PlannedFile, PlannedValue, ReplacePolicy};
+use super::ledger::ConnectChange;
+use super::plugin_files::PROGRAM_LINE;
 use super::{ConnectParts, ConnectRequest};
 
 use crate::{ConnectError, Connector};
@@ -19,50 +22,31 @@ use crate::{ConnectError, Connector};
 /// The name of our entry, everywhere.
 pub(super) const ENTRY: &str = "sinew";
 
-/// A file and what becomes of it.
-#[derive(Debug, Serialize)]
-pub struct FileChange {
-    /// The file.
-    pub file: PathBuf,
-    /// Whether anything changes.
-    pub status: FileChangeStatus,
-    /// What changes, as a unified diff.
-    #[serde(skip_serializing_if = "String::is_empty")]
-    pub diff: String,
-    #[serde(skip)]
-    pub(super) found: AgentConfigFile,
-    #[serde(skip)]
-    pub(super) text: String,
-    #[serde(skip)]
-    pub(super) written: Vec<WrittenValue>,
-    #[serde(skip)]
-    pub(super) made: Vec<Vec<String>>,
-}
+/// The files that are to be written, with what is to stand in them.
+#[derive(Debug, Default)]
+pub(super) struct PlannedFiles(BTreeMap<PathBuf, PlannedFile>);
 
-/// Whether a file changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FileChangeStatus {
-    /// Everything is there already.
-    Unchanged,
-    /// It is created.
-    Created,
-    /// It is changed.
-    Changed,
-}
+impl PlannedFiles {
+    pub(super) fn add(&mut self, file: PathBuf, format: ConfigFormat, value: PlannedValue) {
+        let planned = PlannedFile::Values { format, values: Vec::new(), library: false };
+        if let PlannedFile::Values { values, .. } = self.0.entry(file).or_insert(planned) {
+            values.push(value);
+        }
+    }
 
-/// A value that is to be written into a file.
-enum PlannedValue {
-    Entry {
-        at: Vec<&'static str>,
-        value: Value,
-    },
-    /// An item of a list; `ours` recognises an item that an earlier connection left there.
-    Item {
-        at: Vec<&'static str>,
-        value: Value,
-        ours: String,
-    },
+    /// Values about which skills the agent lists.
+    pub(super) fn add_library(
+        &mut self,
+        file: PathBuf,
+        format: ConfigFormat,
+        more: Vec<PlannedValue>,
+    ) {
+        let planned = PlannedFile::Values { format, values: Vec::new(), library: true };
+        if let PlannedFile::Values { values, library, .. } = self.0.entry(file).or_insert(planned) {
+            values.extend(more);
+            *library = true;
+        }
+    }
 }
 
 impl Connector<'_> {
@@ -72,74 +56,158 @@ impl Connector<'_> {
         agent: &ConnectableAgent,
         request: &ConnectRequest,
     ) -> Result<Vec<FileChange>, ConnectError> {
-        let mut files: BTreeMap<PathBuf, (ConfigFormat, Vec<PlannedValue>)> = BTreeMap::new();
-        let place = |configs: &[(ConnectScope, &[AgentPath])]| {
-            let of_scope = configs.iter().find(|(scope, _)| *scope == request.scope);
-            let places = of_scope.map(|(_, places)| *places).ok_or_else(|| {
-                ConnectError::new(
-                    ErrorCode::NoSuchScope,
-                    format!("{} has no project configuration", agent.title),
-                )
-                .hint("leave --scope out")
-            })?;
-            let paths = places.iter().map(|place| place.path(self.env, self.workspace));
-            let paths: Vec<PathBuf> = paths.collect();
-            let there = paths.iter().find(|path| path.exists()).or(paths.first());
-            Ok::<_, ConnectError>(there.cloned().unwrap_or_default())
-        };
-        let parts = request.parts.or_default(agent);
+        self.plan_parts(agent, request, request.parts.or_default(agent))
+    }
+
+    /// What connecting these parts would change, file by file.
+    pub(super) fn plan_parts(
+        &self,
+        agent: &ConnectableAgent,
+        request: &ConnectRequest,
+        parts: ConnectParts,
+    ) -> Result<Vec<FileChange>, ConnectError> {
+        let mut files = PlannedFiles::default();
+        let scope = request.scope;
         if parts.mcp {
-            let file = place(agent.configs)?;
-            let mut at = agent.servers.to_vec();
-            at.push(ENTRY);
-            let value = self.server(agent, request)?;
-            let entry = files.entry(file).or_insert((agent.format, Vec::new()));
-            entry.1.push(PlannedValue::Entry { at, value });
+            let at = [agent.servers, &[ENTRY]].concat();
+            let value = PlannedValue::entry(&at, self.server(agent, request)?);
+            files.add(self.config(agent, agent.configs, scope)?, agent.format, value);
         }
         if parts.hooks {
-            let Some(hooks) = &agent.hooks else {
-                return Err(ConnectError::new(
-                    ErrorCode::NoHooks,
-                    format!("{} has no hooks that can add to a message", agent.title),
-                )
-                .hint("leave --hooks out; the MCP server works"));
-            };
-            let file = place(hooks.configs)?;
-            let entry = files.entry(file).or_insert((ConfigFormat::Json, Vec::new()));
-            let command = self.hook_command(agent, request.scope);
-            for (event, matcher) in hooks.events {
-                let mut hook = Map::new();
-                if hooks.named {
-                    hook.insert("name".to_owned(), ENTRY.into());
-                }
-                hook.insert("type".to_owned(), "command".into());
-                hook.insert("command".to_owned(), command.clone().into());
-                hook.insert("timeout".to_owned(), hooks.timeout.into());
-                let mut group = Map::new();
-                if let Some(matcher) = matcher {
-                    group.insert("matcher".to_owned(), (*matcher).into());
-                }
-                group.insert("hooks".to_owned(), json!([hook]));
-                entry.1.push(PlannedValue::Item {
-                    at: vec!["hooks", event],
-                    value: group.into(),
-                    ours: hook_mark(agent),
-                });
-            }
+            self.plan_hooks(agent, scope, &mut files)?;
         }
-        if parts.skills
-            && let AgentSkillAccess::Listed(at) = agent.skills
+        if let AgentSkillAccess::Listed(at) = agent.skills
+            && parts.skills
         {
             let folder = self.managed_folder.to_string_lossy().into_owned();
-            let entry = files.entry(place(agent.configs)?).or_insert((agent.format, Vec::new()));
-            let value = Value::String(folder.clone());
-            entry.1.push(PlannedValue::Item { at: at.to_vec(), value, ours: folder });
+            let value = PlannedValue::item(at, folder.clone().into(), folder);
+            files.add(self.config(agent, agent.configs, scope)?, agent.format, value);
         }
-        let changes = files.into_iter().map(|(file, (format, wanted))| {
+        if let Some(tools) = &agent.read_tools
+            && request.allow_read
+        {
+            let file = self.config(agent, tools.configs, scope)?;
+            for tool in READ_TOOLS {
+                let rule = format!("{}{tool}", tools.prefix);
+                let value =
+                    PlannedValue::item(tools.at, rule.clone().into(), format!("\"{rule}\""));
+                files.add(file.clone(), ConfigFormat::Json, value);
+            }
+        }
+        if parts.library {
+            self.plan_library(agent, scope, &mut files)?;
+        }
+        let ledger = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
+        let changes = files.0.into_iter().map(|(file, planned)| {
             let found = AgentConfigFile::read(self.env, self.workspace, &file)?;
-            change(file, found, format, &wanted, request.force)
+            let policy = policy(&ledger, agent, &found, request.force);
+            FileChange::plan(file, found, planned, &policy)
         });
         changes.collect()
+    }
+
+    /// The file of an agent in a scope: of several names the first that exists.
+    pub(super) fn config(
+        &self,
+        agent: &ConnectableAgent,
+        configs: ScopedPaths,
+        scope: ConnectScope,
+    ) -> Result<PathBuf, ConnectError> {
+        let places = configs.iter().find(|(of, _)| *of == scope).map(|(_, places)| *places);
+        let places = places.ok_or_else(|| no_such_scope(agent))?;
+        let paths = places.iter().map(|place| place.path(self.env, self.workspace));
+        let paths: Vec<PathBuf> = paths.collect();
+        let there = paths.iter().find(|path| path.exists()).or(paths.first());
+        Ok(there.cloned().unwrap_or_default())
+    }
+
+    fn plan_hooks(
+        &self,
+        agent: &ConnectableAgent,
+        scope: ConnectScope,
+        files: &mut PlannedFiles,
+    ) -> Result<(), ConnectError> {
+        match &agent.hooks {
+            AgentHooks::Commands(hooks) => {
+                let file = self.config(agent, hooks.configs, scope)?;
+                for value in self.hook_values(agent, hooks, scope) {
+                    files.add(file.clone(), ConfigFormat::Json, value);
+                }
+                Ok(())
+            }
+            AgentHooks::Plugin(plugin) => self.plan_plugin(agent, plugin, scope, files),
+            AgentHooks::None => Err(ConnectError::new(
+                ErrorCode::NoHooks,
+                format!("{} has no hooks that can add to a message", agent.title),
+            )
+            .hint("leave --hooks out; the MCP server works")),
+        }
+    }
+
+    fn plan_plugin(
+        &self,
+        agent: &ConnectableAgent,
+        plugin: &AgentPlugin,
+        scope: ConnectScope,
+        files: &mut PlannedFiles,
+    ) -> Result<(), ConnectError> {
+        let place = plugin.folders.iter().find(|(of, _)| *of == scope).map(|(_, place)| *place);
+        let folder = place.ok_or_else(|| no_such_scope(agent))?.path(self.env, self.workspace);
+        let program = self.full_program(scope);
+        for file in plugin.files {
+            // Text that names the program is a file of one machine; others come as they are.
+            let line = format!("const PROGRAM = {};", Value::from(program.as_str()));
+            let text = file.text.replacen(PROGRAM_LINE, &line, 1);
+            files.0.insert(folder.join(file.name), PlannedFile::Whole(text));
+        }
+        let config = self.config(agent, agent.configs, scope)?;
+        for (at, template) in plugin.entries {
+            let value = PlannedValue::entry(at, filled(template, "$COMMAND", &program));
+            files.add(config.clone(), agent.format, value);
+        }
+        let found = AgentConfigFile::read(self.env, self.workspace, &config)?;
+        let document = found.document(agent.format)?;
+        for item in plugin.items {
+            if item.need == ItemNeed::WhereListed && !document.has(item.at) {
+                continue;
+            }
+            let value = match item.value {
+                "$FOLDER" => folder.to_string_lossy().into_owned(),
+                text => text.to_owned(),
+            };
+            let mark = Value::from(value.as_str()).to_string();
+            files.add(
+                config.clone(),
+                agent.format,
+                PlannedValue::item(item.at, value.into(), mark),
+            );
+        }
+        Ok(())
+    }
+
+    fn hook_values(
+        &self,
+        agent: &ConnectableAgent,
+        hooks: &CommandHooks,
+        scope: ConnectScope,
+    ) -> Vec<PlannedValue> {
+        let command = self.hook_command(agent, scope);
+        let value = |(event, matcher): &(&'static str, Option<&'static str>)| {
+            let mut hook = Map::new();
+            if hooks.named {
+                hook.insert("name".to_owned(), ENTRY.into());
+            }
+            hook.insert("type".to_owned(), "command".into());
+            hook.insert("command".to_owned(), command.clone().into());
+            hook.insert("timeout".to_owned(), hooks.timeout.into());
+            let mut group = Map::new();
+            if let Some(matcher) = matcher {
+                group.insert("matcher".to_owned(), (*matcher).into());
+            }
+            group.insert("hooks".to_owned(), json!([hook]));
+            PlannedValue::item(&["hooks", event], group.into(), hook_mark(agent))
+        };
+        hooks.events.iter().map(value).collect()
     }
 
     fn server(
@@ -149,43 +217,74 @@ impl Connector<'_> {
     ) -> Result<Value, ConnectError> {
         let (template, name, value) = match &request.http {
             Some(url) => (agent.http, "$URL", checked_url(url)?),
-            None => (agent.stdio, "$COMMAND", self.command(request.scope)),
+            None => (agent.stdio, "$COMMAND", self.command(agent, request.scope)),
         };
-        let mut entry: Value = serde_json::from_str(template).unwrap_or_default();
-        fill(&mut entry, name, &value);
-        Ok(entry)
+        Ok(filled(template, name, &value))
     }
 
-    /// How sinew is started: by its name where PATH finds this program by it, or the file is shared.
-    fn command(&self, scope: ConnectScope) -> String {
-        let found = sinew_catalog::find_program(self.env, ENTRY);
-        let found = found.and_then(|path| std::fs::canonicalize(path).ok());
-        match &self.env.exe {
-            Some(exe) if scope == ConnectScope::User && found.as_ref() != Some(exe) => {
-                exe.to_string_lossy().into_owned()
+    /// How sinew is started. A file that colleagues share names no path of this machine.
+    fn command(&self, agent: &ConnectableAgent, scope: ConnectScope) -> String {
+        match (scope, self.program()) {
+            (ConnectScope::User, Some((path, is_on_path)))
+                if agent.program_name == ProgramName::Full || !is_on_path =>
+            {
+                path.to_string_lossy().into_owned()
             }
+            _ => ENTRY.to_owned(),
+        }
+    }
+
+    /// The path of this program, and whether PATH leads to it. The path on PATH is preferred to the one
+    /// behind it: package managers replace what is behind it with every version.
+    fn program(&self) -> Option<(PathBuf, bool)> {
+        let exe = self.env.exe.as_ref()?;
+        let found = sinew_catalog::find_program(self.env, ENTRY);
+        let found = found.filter(|path| std::fs::canonicalize(path).ok().as_ref() == Some(exe));
+        Some(found.map_or_else(|| (exe.clone(), false), |path| (path, true)))
+    }
+
+    /// The program by its whole path, but for files that colleagues share.
+    fn full_program(&self, scope: ConnectScope) -> String {
+        match (self.program(), scope) {
+            (Some((path, _)), ConnectScope::User) => path.to_string_lossy().into_owned(),
             _ => ENTRY.to_owned(),
         }
     }
 
     /// The command line that an agent runs in a shell.
     fn hook_command(&self, agent: &ConnectableAgent, scope: ConnectScope) -> String {
-        let program = match (&self.env.exe, scope) {
-            (Some(exe), ConnectScope::User) => {
-                format!("'{}'", exe.to_string_lossy().replace('\'', r"'\''"))
-            }
-            _ => ENTRY.to_owned(),
+        let program = match self.full_program(scope) {
+            name if name == ENTRY => name,
+            path => format!("'{}'", path.replace('\'', r"'\''")),
         };
         format!("{program} {}", hook_mark(agent))
     }
 }
 
+fn no_such_scope(agent: &ConnectableAgent) -> ConnectError {
+    let said = format!("{} has no project configuration", agent.title);
+    ConnectError::new(ErrorCode::NoSuchScope, said).hint("leave --scope out")
+}
+
+/// What earlier connections left in a file.
+fn policy(
+    ledger: &[ConnectChange],
+    agent: &ConnectableAgent,
+    found: &AgentConfigFile,
+    force: bool,
+) -> ReplacePolicy {
+    let changes = ledger.iter().filter(|change| change.agent == agent.id);
+    let changes: Vec<&ConnectChange> = changes.filter(|change| change.file == found.path).collect();
+    let ours = changes.iter().flat_map(|change| change.written.iter().cloned()).collect();
+    ReplacePolicy { ours, left: changes.last().map(|change| change.after.clone()), force }
+}
+
 impl ConnectParts {
     /// The parts that were named, or those that suit the agent where none was.
-    fn or_default(self, agent: &ConnectableAgent) -> Self {
+    pub(super) fn or_default(self, agent: &ConnectableAgent) -> Self {
         match self {
-            Self { mcp: false, hooks: false, skills: false } => {
-                Self { mcp: true, hooks: agent.hooks.is_some(), skills: false }
+            Self { mcp: false, hooks: false, skills: false, library } => {
+                Self { mcp: true, hooks: agent.has_hooks(), skills: false, library }
             }
             named => named,
         }
@@ -194,6 +293,13 @@ impl ConnectParts {
 
 fn hook_mark(agent: &ConnectableAgent) -> String {
     format!("hook auto --agent {}", agent.id)
+}
+
+/// A template with a text in the place of a name.
+fn filled(template: &str, name: &str, with: &str) -> Value {
+    let mut value: Value = serde_json::from_str(template).unwrap_or_default();
+    fill(&mut value, name, with);
+    value
 }
 
 fn fill(value: &mut Value, name: &str, with: &str) {
@@ -221,112 +327,4 @@ fn checked_url(url: &str) -> Result<String, ConnectError> {
         return bad("contains a user name or a password");
     }
     Ok(url.to_owned())
-}
-
-fn change(
-    file: PathBuf,
-    found: AgentConfigFile,
-    format: ConfigFormat,
-    wanted: &[PlannedValue],
-    force: bool,
-) -> Result<FileChange, ConnectError> {
-    let mut document = found.document(format)?;
-    let before = found.text.clone().unwrap_or_default();
-    let mut written = Vec::new();
-    let mut made = Vec::new();
-    let failed = |trouble| unreadable_error(&found.path, &trouble);
-    for want in wanted {
-        match want {
-            PlannedValue::Entry { at, value } => {
-                let ours = document.value_after_put(at, value);
-                match document.get(at) {
-                    Some(there) if there == ours => continue,
-                    Some(_) if !force => return Err(conflict(&file, at)),
-                    Some(_) => document.remove(at),
-                    None => {}
-                }
-                note_made(&document, at, &mut made);
-                document.put(at, value).map_err(failed)?;
-                written.push(WrittenValue::Entry { at: owned(at), value: ours });
-            }
-            PlannedValue::Item { at, value, ours } => {
-                let items = match document.get(at) {
-                    Some(Value::Array(items)) => items,
-                    Some(_) => {
-                        return Err(failed(super::edit::ConfigEditError::Shape {
-                            at: at.join("."),
-                        }));
-                    }
-                    None => Vec::new(),
-                };
-                if items.contains(value) {
-                    continue;
-                }
-                // What an earlier connection left there, or an entry of ours that was changed since.
-                let old: Vec<&Value> =
-                    items.iter().filter(|item| item.to_string().contains(ours.as_str())).collect();
-                if !old.is_empty() && !force {
-                    return Err(conflict(&file, at));
-                }
-                for item in old {
-                    document.remove_item(at, item);
-                }
-                note_made(&document, at, &mut made);
-                if !document.has(at) && !made.contains(&owned(at)) {
-                    made.push(owned(at));
-                }
-                document.push(at, value).map_err(failed)?;
-                written.push(WrittenValue::Item { at: owned(at), value: value.clone() });
-            }
-        }
-    }
-    let status = match (&found.text, written.is_empty()) {
-        (_, true) => FileChangeStatus::Unchanged,
-        (None, false) => FileChangeStatus::Created,
-        (Some(_), false) => FileChangeStatus::Changed,
-    };
-    let text = match status {
-        FileChangeStatus::Unchanged => before.clone(),
-        FileChangeStatus::Changed => document.text(),
-        FileChangeStatus::Created => with_last_newline(document.text()),
-    };
-    Ok(FileChange { diff: diff(&file, &before, &text), file, status, found, text, written, made })
-}
-
-fn with_last_newline(mut text: String) -> String {
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
-}
-
-/// Notes the maps around a place that are about to be created, outermost first.
-fn note_made(document: &ConfigDocument, at: &[&str], made: &mut Vec<Vec<String>>) {
-    for depth in 1..at.len() {
-        let around = owned(&at[..depth]);
-        if !made.contains(&around) && !document.has(&at[..depth]) {
-            made.push(around);
-        }
-    }
-}
-
-fn owned(at: &[&str]) -> Vec<String> {
-    at.iter().map(|key| (*key).to_owned()).collect()
-}
-
-pub(super) fn diff(file: &Path, before: &str, after: &str) -> String {
-    if before == after {
-        return String::new();
-    }
-    let name = file.display().to_string();
-    let diff = TextDiff::from_lines(before, after);
-    diff.unified_diff().context_radius(3).header(&name, &name).to_string()
-}
-
-fn conflict(file: &Path, at: &[&str]) -> ConnectError {
-    ConnectError::new(
-        ErrorCode::Conflict,
-        format!("{} has an entry `{}` that says something else", file.display(), at.join(".")),
-    )
-    .hint("look at it, then remove it, or replace it with --force")
 }

@@ -14,13 +14,12 @@ use super::connections::AgentConnection;
 use super::disconnect::format_of;
 use super::ledger::WrittenValue;
 use super::plan::ENTRY;
-use crate::{ConnectError, Connector};
+use super::server_check::{self, hello};
+use super::tool_list::ToolList;
+use crate::{ConnectError, Connector, ServerCheck};
 
 /// How long a server may take to list its tools: what agents allow.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// The protocol that every client speaks.
-const REVISION: &str = "2025-06-18";
 
 /// The state of a connection: whether what was written is there, and its server answers.
 #[derive(Debug, Clone)]
@@ -59,11 +58,14 @@ impl Connector<'_> {
         }
         match self.configured_server(connection.agent).map_err(|error| error.message)? {
             None => Ok("hooks are in place".to_owned()),
-            Some(McpServerEntry::Address(url)) => Ok(format!("at {url} (not asked)")),
-            Some(McpServerEntry::Command(argv)) => match self.tools(&argv) {
-                Ok(tools) => Ok(format!("`{}` offers {tools} tools", argv.join(" "))),
-                Err(why) => Err(format!("`{}` {why}", argv.join(" "))),
-            },
+            Some(McpServerEntry::Address(url)) => {
+                let check = ServerCheck::of(self.env, &url);
+                if check.works { Ok(check.detail) } else { Err(check.detail) }
+            }
+            Some(McpServerEntry::Command(argv)) => {
+                let said = |what: String| format!("`{}` {what}", argv.join(" "));
+                self.tools(&argv).and_then(|tools| tools.verdict()).map(said).map_err(said)
+            }
         }
     }
 
@@ -83,8 +85,23 @@ impl Connector<'_> {
         Ok(None)
     }
 
-    /// Starts a server and counts its tools.
-    fn tools(&self, argv: &[String]) -> Result<usize, String> {
+    /// The tools of the server that the agent's file names, by name: `None` where it names none, an
+    /// error where it cannot be asked.
+    pub(crate) fn listed_tools(
+        &self,
+        agent: &str,
+    ) -> Result<Option<Result<Vec<String>, String>>, ConnectError> {
+        Ok(self.configured_server(agent)?.map(|entry| match entry {
+            McpServerEntry::Command(argv) => Ok(self.tools(&argv)?.names()),
+            McpServerEntry::Address(url) => match server_check::tools(self.env, &url) {
+                Ok(tools) => Ok(ToolList::of_tools(&tools).names()),
+                Err(why) => Err(format!("{url} {why}")),
+            },
+        }))
+    }
+
+    /// Starts a server and asks for its tools.
+    fn tools(&self, argv: &[String]) -> Result<ToolList, String> {
         let (program, args) = argv.split_first().ok_or("is empty")?;
         let mut command = Command::new(program);
         command.args(args).env_clear().envs(&self.env.vars).current_dir(self.workspace);
@@ -107,7 +124,7 @@ impl Drop for ChildGuard {
     }
 }
 
-fn ask(child: &mut Child) -> Option<usize> {
+fn ask(child: &mut Child) -> Option<ToolList> {
     let mut input = child.stdin.take()?;
     let output = child.stdout.take()?;
     let (tell, told) = mpsc::channel();
@@ -126,15 +143,12 @@ fn ask(child: &mut Child) -> Option<usize> {
             return message.get("result").cloned();
         }
     };
-    let client = json!({ "name": "sinew-doctor", "version": env!("CARGO_PKG_VERSION") });
-    let hello = json!({ "protocolVersion": REVISION, "capabilities": {}, "clientInfo": client });
-    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello });
-    writeln!(input, "{hello}").ok()?;
+    writeln!(input, "{}", hello(1)).ok()?;
     answer(1)?;
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
     let tools = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
     writeln!(input, "{ready}\n{tools}").ok()?;
-    answer(2)?["tools"].as_array().map(Vec::len)
+    ToolList::of(&answer(2)?)
 }
 
 /// What an entry starts or names.
@@ -145,16 +159,6 @@ enum McpServerEntry {
 
 impl McpServerEntry {
     fn of(entry: &Value) -> Option<Self> {
-        // A YAML entry comes as its lines, each of which is one field.
-        if let Value::String(lines) = entry {
-            let fields = lines.lines().filter_map(|line| line.trim().split_once(": "));
-            let fields = fields
-                .filter_map(|(name, value)| {
-                    Some((name.to_owned(), serde_json::from_str(value).ok()?))
-                })
-                .collect();
-            return Self::of(&Value::Object(fields));
-        }
         for name in ["url", "httpUrl", "uri"] {
             if let Some(url) = entry[name].as_str() {
                 return Some(Self::Address(url.to_owned()));

@@ -1,10 +1,10 @@
 //! JSON, JSONC and JSON5 as a concrete syntax tree.
 
 use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
+use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::Value;
 
-use super::{ConfigEditError, ConfigFormat, shape};
+use super::{ConfigEditError, ConfigFormat, same_meaning, shape};
 
 /// The byte order mark that some editors put first; it is not part of the text.
 const MARK: char = '\u{feff}';
@@ -95,7 +95,9 @@ impl JsonConfig {
 
     pub(super) fn remove_item(&mut self, at: &[&str], value: &Value) {
         let items = self.array(at).map(|array| array.elements()).unwrap_or_default();
-        let ours = items.into_iter().find(|item| item.to_serde_value().as_ref() == Some(value));
+        let says =
+            |item: &CstNode| item.to_serde_value().is_some_and(|item| same_meaning(&item, value));
+        let ours = items.into_iter().find(says);
         if let Some(item) = ours {
             item.remove();
         }

@@ -6,6 +6,7 @@
 mod json;
 mod toml;
 mod yaml;
+mod yaml_value;
 
 use std::fmt;
 
@@ -87,14 +88,6 @@ impl ConfigDocument {
         }
     }
 
-    /// What [`ConfigDocument::get`] returns once `value` was put there.
-    pub(crate) fn value_after_put(&self, at: &[&str], value: &Value) -> Value {
-        match self {
-            Self::Yaml(_) => yaml::YamlConfig::value_after_put(at, value),
-            Self::Json(_) | Self::Toml(_) => value.clone(),
-        }
-    }
-
     /// Writes an entry of a map, and the maps around it.
     pub(crate) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         match self {
@@ -113,18 +106,21 @@ impl ConfigDocument {
         }
     }
 
-    /// Adds an item to a list, and creates what is around it. Only in JSON do we write into lists.
+    /// Adds an item to a list, and creates what is around it. In YAML we write into no lists.
     pub(crate) fn push(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
         match self {
             Self::Json(json) => json.push(at, value),
-            Self::Toml(_) | Self::Yaml(_) => Err(shape(at)),
+            Self::Toml(toml) => toml.push(at, value),
+            Self::Yaml(_) => Err(shape(at)),
         }
     }
 
     /// Removes an item of a list.
     pub(crate) fn remove_item(&mut self, at: &[&str], value: &Value) {
-        if let Self::Json(json) = self {
-            json.remove_item(at, value);
+        match self {
+            Self::Json(json) => json.remove_item(at, value),
+            Self::Toml(toml) => toml.remove_item(at, value),
+            Self::Yaml(_) => {}
         }
     }
 
@@ -135,6 +131,47 @@ impl ConfigDocument {
             Self::Toml(toml) => toml.text(),
             Self::Yaml(yaml) => yaml.text(),
         }
+    }
+}
+
+/// Whether a file says what was written. Values are compared, not text: agents write their files anew,
+/// in their own order, leave out fields that are empty and add empty ones that they know.
+pub(crate) fn same_meaning(there: &Value, written: &Value) -> bool {
+    match (there, written) {
+        (Value::Object(there), Value::Object(written)) => {
+            let names = there.keys().chain(written.keys());
+            names.into_iter().all(|name| match (there.get(name), written.get(name)) {
+                (Some(there), Some(written)) => same_meaning(there, written),
+                (Some(one), None) | (None, Some(one)) => says_nothing(one),
+                (None, None) => true,
+            })
+        }
+        (Value::Array(there), Value::Array(written)) => {
+            let pairs = there.iter().zip(written);
+            there.len() == written.len() && pairs.into_iter().all(|(a, b)| same_meaning(a, b))
+        }
+        (Value::Number(there), Value::Number(written)) => there.as_f64() == written.as_f64(),
+        // Earlier versions noted a YAML entry as its lines.
+        (Value::Object(_), Value::String(lines)) => {
+            yaml::entry_of_lines(lines).is_some_and(|written| same_meaning(there, &written))
+        }
+        (there, written) => there == written || says_nothing(there) && says_nothing(written),
+    }
+}
+
+/// Whether a list has an item that says what was written.
+pub(crate) fn has_item(list: Option<&Value>, written: &Value) -> bool {
+    let items = list.and_then(Value::as_array);
+    items.is_some_and(|items| items.iter().any(|item| same_meaning(item, written)))
+}
+
+fn says_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => false,
     }
 }
 

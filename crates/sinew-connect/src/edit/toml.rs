@@ -1,9 +1,9 @@
 //! TOML with its comments and order.
 
 use serde_json::{Map, Value};
-use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike};
 
-use super::{ConfigEditError, shape};
+use super::{ConfigEditError, same_meaning, shape};
 
 pub(crate) struct TomlConfig {
     document: DocumentMut,
@@ -36,19 +36,8 @@ impl TomlConfig {
         let (Some((last, parents)), Value::Object(fields)) = (at.split_last(), value) else {
             return Err(shape(at));
         };
-        let is_new_file = self.document.is_empty() && self.document.trailing().as_str() == Some("");
-        let mut parent: &mut dyn TableLike = self.document.as_table_mut();
-        for (depth, key) in parents.iter().enumerate() {
-            if parent.get(key).is_none() {
-                let mut table = Table::new();
-                table.set_implicit(true);
-                parent.insert(key, Item::Table(table));
-            }
-            parent = parent
-                .get_mut(key)
-                .and_then(Item::as_table_like_mut)
-                .ok_or_else(|| shape(&at[..=depth]))?;
-        }
+        let is_new_file = self.is_new_file();
+        let parent = self.parent(parents)?;
         let inline = parent.iter().next().is_some_and(|(_, item)| item.is_inline_table());
         let entry = if inline {
             Item::Value(inline_table(fields).into())
@@ -74,6 +63,78 @@ impl TomlConfig {
         }
         if let Some(parent) = parent {
             parent.remove(last);
+        }
+    }
+
+    fn is_new_file(&self) -> bool {
+        self.document.is_empty() && self.document.trailing().as_str() == Some("")
+    }
+
+    /// The table at a place, created where it is missing.
+    fn parent(&mut self, at: &[&str]) -> Result<&mut dyn TableLike, ConfigEditError> {
+        let mut parent: &mut dyn TableLike = self.document.as_table_mut();
+        for (depth, key) in at.iter().enumerate() {
+            if parent.get(key).is_none() {
+                let mut table = Table::new();
+                table.set_implicit(true);
+                parent.insert(key, Item::Table(table));
+            }
+            parent = parent
+                .get_mut(key)
+                .and_then(Item::as_table_like_mut)
+                .ok_or_else(|| shape(&at[..=depth]))?;
+        }
+        Ok(parent)
+    }
+
+    /// Adds a table to a list of tables (`[[name]]`), or an inline table to a list in one line.
+    pub(super) fn push(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
+        let (Some((last, parents)), Value::Object(fields)) = (at.split_last(), value) else {
+            return Err(shape(at));
+        };
+        let is_new_file = self.is_new_file();
+        let parent = self.parent(parents)?;
+        if parent.get(last).is_none() {
+            parent.insert(last, Item::ArrayOfTables(ArrayOfTables::new()));
+        }
+        match parent.get_mut(last) {
+            Some(Item::ArrayOfTables(tables)) => {
+                let mut table = Table::new();
+                for (name, field) in fields {
+                    table.insert(name, Item::Value(toml_value(field)));
+                }
+                if !(is_new_file && tables.is_empty()) {
+                    table.decor_mut().set_prefix("\n");
+                }
+                tables.push(table);
+                Ok(())
+            }
+            Some(Item::Value(toml_edit::Value::Array(items))) => {
+                items.push(inline_table(fields));
+                Ok(())
+            }
+            _ => Err(shape(at)),
+        }
+    }
+
+    /// Removes a table of a list.
+    pub(super) fn remove_item(&mut self, at: &[&str], wanted: &Value) {
+        let Some((last, parents)) = at.split_last() else { return };
+        let says = |there: Option<Value>| there.is_some_and(|there| same_meaning(&there, wanted));
+        match self.parent(parents).ok().and_then(|parent| parent.get_mut(last)) {
+            Some(Item::ArrayOfTables(tables)) => {
+                let at = tables.iter().position(|table| says(value(&Item::Table(table.clone()))));
+                if let Some(at) = at {
+                    tables.remove(at);
+                }
+            }
+            Some(Item::Value(toml_edit::Value::Array(items))) => {
+                let at = items.iter().position(|item| says(plain(item)));
+                if let Some(at) = at {
+                    items.remove(at);
+                }
+            }
+            _ => {}
         }
     }
 

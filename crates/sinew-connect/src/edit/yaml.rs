@@ -6,7 +6,7 @@
 use granit_parser::{Event, Parser};
 use serde_json::Value;
 
-use super::{ConfigEditError, shape};
+use super::{ConfigEditError, shape, yaml_value};
 
 const BEGIN: &str = "# >>> sinew (written by `sinew connect`)";
 const END: &str = "# <<< sinew";
@@ -30,16 +30,20 @@ impl YamlConfig {
         self.text.split_inclusive('\n').collect()
     }
 
-    /// The entry between our marks, or one under our name that sinew did not write.
+    /// The entry between our marks, or the one under our name without them: the agent drops comments
+    /// when it writes its file anew. One that cannot be read is given as its lines, which equal nothing.
     pub(super) fn get(&self, at: &[&str]) -> Option<Value> {
         let [parent, name] = at else { return None };
         let lines = self.lines();
-        if let Some((first, last)) = self.block() {
-            let inside = lines[first + 1..last].concat();
-            return Some(Value::String(normal(&inside)));
-        }
-        let (first, end) = self.foreign(parent, name)?;
-        Some(Value::String(normal(&lines[first..end].concat())))
+        let lines = match self.block() {
+            Some((first, last)) => &lines[first + 1..last],
+            None => {
+                let (first, end) = self.foreign(parent, name)?;
+                &lines[first..end]
+            }
+        };
+        let text = normal(&lines.concat());
+        Some(entry_of_lines(&text).unwrap_or(Value::String(text)))
     }
 
     pub(super) fn has(&self, at: &[&str]) -> bool {
@@ -60,15 +64,12 @@ impl YamlConfig {
         let lines = self.lines();
         let start = self.key(parent)?;
         let mut places = start + 1..self.end_of(start);
-        let first = places.find(|at| key_of(lines[*at]) == Some(name))?;
+        let depth = places.clone().find(|at| !is_blank(lines[*at])).map(|at| indent(lines[at]))?;
+        // An entry of the map itself; the name may occur deeper in another one.
+        let is_entry = |at: &usize| indent(lines[*at]) == depth && key_of(lines[*at]) == Some(name);
+        let first = places.find(is_entry)?;
         let inside = |at: &usize| is_blank(lines[*at]) || indent(lines[*at]) > indent(lines[first]);
         Some((first, first + 1 + places.take_while(inside).count()))
-    }
-
-    /// The value that [`YamlConfig::get`] gives once this was put there.
-    pub(super) fn value_after_put(at: &[&str], value: &Value) -> Value {
-        let name = at.last().copied().unwrap_or_default();
-        Value::String(normal(&block(name, value, "", "\n")))
     }
 
     pub(super) fn put(&mut self, at: &[&str], value: &Value) -> Result<(), ConfigEditError> {
@@ -168,7 +169,17 @@ fn block(name: &str, value: &Value, depth: &str, newline: &str) -> String {
     text
 }
 
-/// The lines without what they are indented by, for comparing.
+/// The value of an entry that is given as its lines: its name, and its fields below.
+pub(super) fn entry_of_lines(lines: &str) -> Option<Value> {
+    match yaml_value::read(lines)? {
+        Value::Object(fields) if fields.len() == 1 => {
+            fields.into_iter().next().map(|(_, entry)| entry)
+        }
+        _ => None,
+    }
+}
+
+/// The lines without what they are indented by, for reading them alone.
 fn normal(text: &str) -> String {
     let least = text.lines().filter(|line| !is_blank(line)).map(indent).min().unwrap_or(0);
     let lines = text.lines().map(|line| line.get(least..).unwrap_or_default().trim_end());

@@ -16,7 +16,8 @@ use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_guard::scan::Verdict;
 use sinew_settings::{ErrorCode, path_text};
 
-use crate::agents::{AGENTS, ConnectScope, ConnectableAgent};
+use crate::agent_table::AGENTS;
+use crate::agents::{ConnectScope, ConnectableAgent};
 use crate::config_file::{AgentConfigFile, unreadable_error};
 use crate::connect::find_agent;
 use crate::edit::ConfigFormat;
