@@ -103,6 +103,17 @@ impl EligibilityGate<'_> {
     }
 
     fn switched_off(&self, subject: &GateSubject<'_>, decision: &mut GateDecision) {
+        if let Some(fault) = self.config.hidden_switches() {
+            decision.disabled = true;
+            decision.reasons.push(
+                Reason::new(
+                    ReasonCode::Disabled,
+                    format!("the configuration may switch it off, and cannot be read: {fault}"),
+                )
+                .remedy("correct the configuration; `sinew doctor` shows the fault"),
+            );
+            return;
+        }
         let off = self.config.entries.get(subject.key).is_some_and(|e| e.enabled == Some(false));
         if off && !subject.forced_on {
             decision.disabled = true;

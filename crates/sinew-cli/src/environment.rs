@@ -7,10 +7,11 @@ use sinew_settings::{Environment, ErrorCode};
 
 /// The machine as this process sees it.
 pub(crate) fn of_process() -> Result<Environment, EngineError> {
-    Environment::of_process().ok_or_else(|| {
+    let env = Environment::of_process().ok_or_else(|| {
         EngineError::new(ErrorCode::NoHome, "there is no home folder")
             .hint("set HOME to an absolute path")
-    })
+    })?;
+    Ok(sinew_engine::environment_before_trial(env))
 }
 
 /// A variable that must be known before there is an [`Environment`].

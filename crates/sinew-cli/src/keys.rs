@@ -1,16 +1,13 @@
-//! One key at a time: from a terminal without Enter, else one line each.
+//! One key at a time from a terminal, without Enter.
 
-use std::io::{self, BufRead as _};
+use std::io;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
 use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
 
 /// The next key, in lower case; `None` at the end of input.
-pub(crate) fn next(terminal: bool) -> io::Result<Option<char>> {
-    if !terminal {
-        return Ok(line()?.and_then(|line| line.trim().to_lowercase().chars().next().or(Some(' '))));
-    }
+pub(crate) fn next() -> io::Result<Option<char>> {
     let _raw = RawTerminal::on()?;
     loop {
         let Event::Key(key) = read()? else { continue };
@@ -50,15 +47,6 @@ pub(crate) fn within(time: Duration, wanted: &[char]) -> io::Result<Option<char>
             }
             _ => {}
         }
-    }
-}
-
-/// The next line of standard input.
-pub(crate) fn line() -> io::Result<Option<String>> {
-    let mut line = String::new();
-    match io::stdin().lock().read_line(&mut line)? {
-        0 => Ok(None),
-        _ => Ok(Some(line)),
     }
 }
 

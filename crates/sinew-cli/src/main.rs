@@ -8,6 +8,7 @@
     reason = "the doc comments of commands and options are their help, as the terminal shows it"
 )]
 
+mod background;
 mod cli;
 mod commands;
 mod environment;

@@ -1,23 +1,29 @@
 //! Other programs' files: what the engine lends to `sinew-connect`.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use sinew_catalog::Snapshot;
-use sinew_connect::{ConnectHost, Connector};
+use sinew_connect::{ConnectHost, Connector, ListedSkill};
 use sinew_settings::path_text;
 
 use crate::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use crate::hub::{
     ApprovalMethod, HubOverrides, InstallRisk, InstallTarget, SkillInstallRequest, SkillReference,
 };
-use crate::{Engine, EngineError, EngineOptions};
+use crate::{Engine, EngineError, EngineOptions, store};
 
 pub use sinew_connect::{
-    AgentConnection, ConnectError, ConnectParts, ConnectPlan, ConnectRequest, ConnectScope,
-    ConnectionFile, DisconnectReport, DisconnectedFile, FileChange, FileChangeStatus, ImportReport,
-    ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode, SkillLinks,
+    AgentConnection, AgentContext, ConnectError, ConnectParts, ConnectPlan, ConnectRequest,
+    ConnectScope, ConnectionFile, ContextCost, DisconnectReport, DisconnectedFile, FileChange,
+    FileChangeStatus, ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill,
+    ServerCheck, SkillCost, SkillImportMode, SkillLinks,
 };
+
+/// How many of the most used skills agents go on listing in library mode: with the pinned ones, what a
+/// person works with day by day.
+const MOST_USED: usize = 8;
 
 /// Who installs, as records carry it.
 const IMPORTED: &str = "a person, by `sinew import`";
@@ -32,6 +38,21 @@ impl Engine {
             config_path: &self.settings().config_source().path,
             host: self,
         }
+    }
+}
+
+impl Engine {
+    /// An engine over the skills of one agent, as its profile finds them.
+    pub fn for_profile(&self, profile: &str) -> Result<Self, EngineError> {
+        // OpenClaw names its workspace itself, in a file that is also its configuration here.
+        let is_openclaw = profile == "openclaw";
+        let options = EngineOptions {
+            profile: Some(profile.to_owned()),
+            workspace: (!is_openclaw).then(|| self.workspace().to_owned()),
+            config: self.options.config.clone().filter(|_| !is_openclaw),
+            ..EngineOptions::default()
+        };
+        Self::open(self.env.clone(), options)
     }
 }
 
@@ -50,6 +71,26 @@ impl ConnectHost for Engine {
         Ok(Self::open(self.env.clone(), options)?.snapshot())
     }
 
+    fn listed_skills(&self, profile: &str) -> Result<Vec<ListedSkill>, ConnectError> {
+        if sinew_catalog::Profile::find(profile).is_none() {
+            return Ok(Vec::new());
+        }
+        let snapshot = self.for_profile(profile)?.snapshot();
+        let readable = snapshot.catalog.unshadowed().filter(|entry| !entry.description.is_empty());
+        let listed = readable.map(|entry| ListedSkill {
+            name: entry.name.clone(),
+            description: entry.description.clone(),
+            file: entry.file_path.clone(),
+        });
+        Ok(listed.collect())
+    }
+
+    fn core_skills(&self) -> Vec<String> {
+        let mut core = self.config.prompt.pin.clone();
+        core.extend(self.most_used_skills());
+        core
+    }
+
     fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError> {
         let workdir = self.hub().workdir(InstallTarget::Managed);
         if workdir.skills.join(name).exists() {
@@ -63,6 +104,29 @@ impl ConnectHost for Engine {
         let hub = self.hub().open(&HubOverrides::default())?;
         hub.install(&request, &workdir, &mut ImportApprover).map_err(EngineError::from)?;
         Ok(())
+    }
+}
+
+impl Engine {
+    /// The skills with the most recorded uses, the most used first.
+    fn most_used_skills(&self) -> Vec<String> {
+        // A machine without records gets no database for this question.
+        if !store::local_exists(&self.env) {
+            return Vec::new();
+        }
+        let memory = self.cortex().and_then(|cortex| cortex.memory());
+        let mut uses: BTreeMap<String, u64> = BTreeMap::new();
+        for candidate in memory
+            .iter()
+            .flat_map(|memory| memory.motor.values())
+            .flat_map(|region| &region.candidates)
+        {
+            *uses.entry(candidate.slug.clone()).or_default() += candidate.success + candidate.fail;
+        }
+        let mut uses: Vec<(String, u64)> =
+            uses.into_iter().filter(|(_, count)| *count > 0).collect();
+        uses.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        uses.into_iter().take(MOST_USED).map(|(name, _)| name).collect()
     }
 }
 

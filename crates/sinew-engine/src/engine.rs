@@ -131,7 +131,7 @@ impl Engine {
             );
         }
         let scan_files = ScanFiles::below(&env.sinew_home());
-        let bundled = match bundled::locate(&env) {
+        let bundled = match bundled::locate(&env, profile) {
             Ok(folder) => Some(folder),
             Err(reason) => {
                 opening.push(reason);
@@ -260,6 +260,11 @@ impl Engine {
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.config
+    }
+
+    /// How the surface wants to see the skills.
+    pub fn options(&self) -> &EngineOptions {
+        &self.options
     }
 
     /// The machine.

@@ -36,7 +36,9 @@
 //! a surface reads the process. **Left out on purpose:** terminals, HTTP, and how an answer looks.
 
 pub mod acquire;
+mod agent_trial;
 pub mod approval;
+mod authority;
 mod bundled;
 mod catalog_cache;
 pub mod connect;
@@ -60,6 +62,10 @@ mod traces;
 mod watch;
 mod workshop;
 
+pub use agent_trial::{
+    AgentTrialReport, AgentTrialRequest, DEFAULT_TRIAL_TIME, SkillArrival, ToolCallState,
+    TrialHook, TrialTools, environment_before_trial,
+};
 pub use approval::ApprovalsHandle;
 pub use connect::{
     ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,
@@ -67,7 +73,7 @@ pub use connect::{
 pub use cortex::{
     Cortex, CortexExport, CortexImport, CortexOverview, LearnedPrior, LessonRow, NewOutcome,
     OutcomeEffect, ProbedLesson, PruneReport, RebuildReport, ReflexChange, RegionRow, ReportedRun,
-    TaskRecall, WhyAnswer,
+    SkillIdentity, TaskRecall, WhyAnswer,
 };
 pub use details::SkillDetails;
 pub use engine::{Engine, EngineOptions};
@@ -90,11 +96,11 @@ pub use routing::{
 };
 pub use settings::{ConfigImport, ConfigValueView, ConfigView, SettingsHandle, SkillSettingsPatch};
 pub use skills::{
-    AgentScanVerdict, CopyReport, DigestCache, FilledText, FindingCounts, MAX_READ_BYTES,
-    MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport, PromptOptions, RequirementCheck,
-    ScanExtent, ScanSubject, ServedFile, ServedSkill, SkillArgument, SkillFile, SkillFileDigest,
-    SkillReading, SkillSummary, SkillTrust, SkillsHandle, UnservedReason, declared_arguments,
-    fill_in, variable_origin,
+    AgentScanVerdict, CopyReport, DigestCache, FilledText, FindingCounts, HostListing,
+    MAX_READ_BYTES, MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport, PromptOptions,
+    RequirementCheck, ScanExtent, ScanSubject, ServedFile, ServedSkill, SkillArgument, SkillFile,
+    SkillFileDigest, SkillReading, SkillSummary, SkillTrust, SkillsHandle, UnservedReason,
+    declared_arguments, fill_in, variable_origin,
 };
 pub use status::{
     ActivityEntry, ActivityFilter, DoctorProbe, DoctorReport, ProbeHealth, StatusHandle,

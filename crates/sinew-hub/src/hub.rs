@@ -82,6 +82,19 @@ impl Hub {
         std::iter::once(DEFAULT_NAME.to_owned()).chain(further).collect()
     }
 
+    /// The address of a source that a search names: people know `clawhub` as a program, and the default
+    /// registry may be another one.
+    pub fn source_address(&self, source: &str) -> String {
+        match source {
+            "github" => "github.com".to_owned(),
+            "skills-sh" => "skills.sh".to_owned(),
+            name => match self.registry(Some(name)) {
+                Ok(registry) => registry.address(),
+                Err(_) => name.to_owned(),
+            },
+        }
+    }
+
     /// A registry by its configured name; the default one if absent.
     pub fn registry(&self, name: Option<&str>) -> Result<Arc<RegistryClient>, HubError> {
         let name = name.unwrap_or(DEFAULT_NAME);

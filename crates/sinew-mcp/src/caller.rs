@@ -6,8 +6,22 @@ use rmcp::service::RequestContext;
 use sinew_guard::Untrusted;
 use sinew_settings::Actor;
 
+use super::tool_answer::StructuredContent;
+
 /// The longest client name that reaches a record.
 const MAX_NAME: usize = 80;
+
+/// How the clients of known agents begin their names, and the agent.
+const CLIENT_NAMES: &[(&str, &str)] = &[
+    ("claude-code", "claude-code"),
+    ("codex", "codex"),
+    ("gemini", "gemini"),
+    ("cursor", "cursor"),
+    ("goose", "goose"),
+    ("opencode", "opencode"),
+    ("openclaw", "openclaw"),
+    ("visual studio code", "vscode"),
+];
 
 /// The form of the protocol that a conversation uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,10 +37,12 @@ pub(super) enum ProtocolEra {
 pub(super) struct McpCaller {
     pub(super) name: String,
     pub(super) era: ProtocolEra,
-    /// Whether its person can be asked.
+    /// Whether its person can be asked, and an answer is theirs.
     pub(super) elicits: bool,
     /// Whether its model can be asked.
     pub(super) samples: bool,
+    /// Whether its revision has a place for data.
+    pub(super) data: StructuredContent,
 }
 
 impl McpCaller {
@@ -41,13 +57,23 @@ impl McpCaller {
         };
         #[allow(deprecated, reason = "sampling is deprecated, and clients still use it")]
         let samples = capabilities.as_ref().is_some_and(|client| client.sampling.is_some());
+        // Over HTTP, a caller that holds the token can announce the capability and answer for itself.
+        // Standard streams belong to a program that the user set up.
+        let over_http = context.extensions.get::<axum::http::request::Parts>().is_some();
         Self {
             name: if name.is_empty() { "an MCP client".to_owned() } else { name },
             era: era(context),
-            elicits: capabilities
-                .is_some_and(|client| client.elicitation.as_ref().is_some_and(form)),
+            elicits: !over_http
+                && capabilities.is_some_and(|client| client.elicitation.as_ref().is_some_and(form)),
             samples,
+            data: structured_content(context),
         }
+    }
+
+    /// The agent that this client is part of, where its name tells.
+    pub(super) fn agent(&self) -> Option<&'static str> {
+        let name = self.name.to_lowercase();
+        CLIENT_NAMES.iter().find(|(begins, _)| name.starts_with(begins)).map(|(_, agent)| *agent)
     }
 
     /// The client as the engine knows it: an agent, whatever it says of itself.
@@ -62,5 +88,14 @@ pub(super) fn era(context: &RequestContext<RoleServer>) -> ProtocolEra {
     match context.protocol_version() {
         Some(version) if version.as_str() >= newest.as_str() => ProtocolEra::Stateless,
         _ => ProtocolEra::Session,
+    }
+}
+
+/// Whether the revision of a request knows structured content.
+fn structured_content(context: &RequestContext<RoleServer>) -> StructuredContent {
+    let first = ProtocolVersion::V_2025_06_18;
+    match context.protocol_version() {
+        Some(version) if version.as_str() < first.as_str() => StructuredContent::Unknown,
+        _ => StructuredContent::Known,
     }
 }

@@ -9,7 +9,8 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use sinew_catalog::commands::{CommandSpec, fill_arguments};
 use sinew_catalog::{Catalog, CatalogEntry};
-use sinew_engine::{EngineError, LiveView, RouteRequest, declared_arguments, fill_in};
+use sinew_engine::{EngineError, HostListing, LiveView, RouteRequest, declared_arguments, fill_in};
+use sinew_settings::config::SkillPromptMode;
 
 use super::caller::McpCaller;
 use super::info::RESERVED_COMMANDS;
@@ -23,7 +24,11 @@ const PAGE: usize = 200;
 const FOUND: usize = 3;
 
 /// The prompts there are.
-pub(super) fn list(look: &LiveView, cursor: Option<&str>) -> Result<ListPromptsResult, ErrorData> {
+pub(super) fn list(
+    look: &LiveView,
+    caller: &McpCaller,
+    cursor: Option<&str>,
+) -> Result<ListPromptsResult, ErrorData> {
     let catalog = &look.snapshot.catalog;
     let [find, review] = RESERVED_COMMANDS;
     let message = PromptArgument::new("message")
@@ -35,7 +40,9 @@ pub(super) fn list(look: &LiveView, cursor: Option<&str>) -> Result<ListPromptsR
         Prompt::new(review, Some("Look at the next proposal of the workshop"), None)
             .with_title("Review a proposal"),
     ];
-    let skills = catalog.commands.specs().iter().map(|spec| of_skill(catalog, spec));
+    let shown = PromptFilter::of(look, caller);
+    let specs = catalog.commands.specs().iter().filter(|spec| shown.takes(catalog, spec));
+    let skills = specs.map(|spec| of_skill(catalog, spec));
     let all: Vec<Prompt> = own.into_iter().chain(skills).collect();
     let from = cursor_offset(cursor, look)?;
     let more = from + PAGE < all.len();
@@ -43,6 +50,36 @@ pub(super) fn list(look: &LiveView, cursor: Option<&str>) -> Result<ListPromptsR
     let mut result = ListPromptsResult::with_all_items(page);
     result.next_cursor = more.then(|| cursor_of(look, from + PAGE));
     Ok(result)
+}
+
+/// Which skills are prompts for a client.
+enum PromptFilter {
+    All,
+    /// Those that its host does not list by itself: it would show each of them twice.
+    Unlisted(HostListing),
+    None,
+}
+
+impl PromptFilter {
+    fn of(look: &LiveView, caller: &McpCaller) -> Self {
+        match look.engine.config().mcp.prompts {
+            SkillPromptMode::All => Self::All,
+            SkillPromptMode::None => Self::None,
+            SkillPromptMode::Auto => {
+                let agent = caller.agent();
+                let listing = agent.map(|agent| look.engine.skills().host_listing(agent));
+                listing.map_or(Self::All, Self::Unlisted)
+            }
+        }
+    }
+
+    fn takes(&self, catalog: &Catalog, spec: &CommandSpec) -> bool {
+        match self {
+            Self::All => true,
+            Self::None => false,
+            Self::Unlisted(host) => entry_of(catalog, spec).is_none_or(|entry| !host.knows(entry)),
+        }
+    }
 }
 
 fn of_skill(catalog: &Catalog, spec: &CommandSpec) -> Prompt {

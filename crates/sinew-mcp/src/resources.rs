@@ -201,6 +201,7 @@ impl McpCaller {
             era: super::caller::ProtocolEra::Stateless,
             elicits: false,
             samples: false,
+            data: super::tool_answer::StructuredContent::Known,
         }
     }
 }

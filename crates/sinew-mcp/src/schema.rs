@@ -35,20 +35,21 @@ pub(super) fn check(schema: &Value, value: &Value) -> Result<(), String> {
 
 fn at(schema: &Value, value: &Value, path: &str) -> Result<(), String> {
     let Value::Object(schema) = schema else { return Ok(()) };
-    let name = if path.is_empty() { "the arguments" } else { path };
+    let name = &if path.is_empty() { "the arguments".to_owned() } else { format!("`{path}`") };
     if let Some(kind) = schema.get("type").filter(|kind| !is_of(kind, value)) {
-        return Err(format!("{name} must be of type {}", words(kind)));
+        return Err(format!("{name} must be {}", of_kind(&words(kind))));
     }
     if let Some(Value::Array(allowed)) = schema.get("enum")
         && !allowed.contains(value)
     {
-        return Err(format!("{name} must be one of {}", words(&Value::Array(allowed.clone()))));
+        let allowed = words(&Value::Array(allowed.clone()));
+        return Err(format!("{name} must be one of {allowed}, not {}", shown(value)));
     }
     match value {
         Value::String(text) => string(schema, text, name)?,
-        Value::Number(number) => between(schema, "minimum", "maximum", number.as_f64(), name)?,
+        Value::Number(number) => between(schema, &NUMBER, number.as_f64(), name)?,
         Value::Array(items) => {
-            between(schema, "minItems", "maxItems", Some(items.len() as f64), name)?;
+            between(schema, &ITEMS, Some(items.len() as f64), name)?;
             if let Some(each) = schema.get("items") {
                 for (index, item) in items.iter().enumerate() {
                     at(each, item, &format!("{path}[{index}]"))?;
@@ -62,7 +63,7 @@ fn at(schema: &Value, value: &Value, path: &str) -> Result<(), String> {
 }
 
 fn string(schema: &Map<String, Value>, text: &str, name: &str) -> Result<(), String> {
-    between(schema, "minLength", "maxLength", Some(text.chars().count() as f64), name)?;
+    between(schema, &CHARACTERS, Some(text.chars().count() as f64), name)?;
     if let Some(pattern) = schema.get("pattern").and_then(Value::as_str)
         && !Regex::new(pattern).is_ok_and(|pattern| pattern.is_match(text))
     {
@@ -71,22 +72,39 @@ fn string(schema: &Map<String, Value>, text: &str, name: &str) -> Result<(), Str
     Ok(())
 }
 
+/// A pair of bounds: its keywords, and what is counted.
+struct BoundWords {
+    least: &'static str,
+    most: &'static str,
+    unit: &'static str,
+}
+
+const NUMBER: BoundWords = BoundWords { least: "minimum", most: "maximum", unit: "" };
+const CHARACTERS: BoundWords =
+    BoundWords { least: "minLength", most: "maxLength", unit: " characters" };
+const ITEMS: BoundWords = BoundWords { least: "minItems", most: "maxItems", unit: " items" };
+
 fn between(
     schema: &Map<String, Value>,
-    least: &str,
-    most: &str,
+    words: &BoundWords,
     found: Option<f64>,
     name: &str,
 ) -> Result<(), String> {
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
-    let Some(found) = found else { return Ok(()) };
-    if let Some(least) = bound(least).filter(|least| found < *least) {
-        return Err(format!("{name}: {found} is less than {least}"));
+    let (Some(found), least, most) = (found, bound(words.least), bound(words.most)) else {
+        return Ok(());
+    };
+    let fits = least.is_none_or(|least| found >= least) && most.is_none_or(|most| found <= most);
+    if fits {
+        return Ok(());
     }
-    if let Some(most) = bound(most).filter(|most| found > *most) {
-        return Err(format!("{name}: {found} is more than {most}"));
-    }
-    Ok(())
+    let allowed = match (least, most) {
+        (Some(least), Some(most)) => format!("{least} to {most}"),
+        (Some(least), None) => format!("at least {least}"),
+        (None, most) => format!("at most {}", most.unwrap_or_default()),
+    };
+    let verb = if words.unit.is_empty() { "must be" } else { "must have" };
+    Err(format!("{name} {verb} {allowed}{}, not {found}", words.unit))
 }
 
 fn object(
@@ -99,7 +117,7 @@ fn object(
         let missing =
             required.iter().filter_map(Value::as_str).find(|key| !fields.contains_key(*key));
         if let Some(key) = missing {
-            return Err(format!("{} is required", below(key)));
+            return Err(format!("`{}` is required", below(key)));
         }
     }
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -109,7 +127,13 @@ fn object(
             None => match schema.get("additionalProperties") {
                 Some(Value::Bool(false)) => {
                     let key: String = key.chars().take(40).collect();
-                    return Err(format!("there is no argument {}", below(&key)));
+                    let known: Vec<&str> =
+                        properties.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+                    let allowed = match known.as_slice() {
+                        [] => "there are none".to_owned(),
+                        known => format!("there are {}", known.join(", ")),
+                    };
+                    return Err(format!("there is no argument `{}`; {allowed}", below(&key)));
                 }
                 Some(each) => at(each, value, &below(key))?,
                 None => {}
@@ -133,6 +157,28 @@ fn is_of(kind: &Value, value: &Value) -> bool {
             _ => false,
         },
         _ => false,
+    }
+}
+
+/// A kind of value, in words.
+fn of_kind(kind: &str) -> String {
+    match kind {
+        "string" => "text".to_owned(),
+        "integer" => "a whole number".to_owned(),
+        "number" => "a number".to_owned(),
+        "boolean" => "true or false".to_owned(),
+        "array" => "a list".to_owned(),
+        "object" => "an object".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// A value that a caller sent, short enough for a message.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(40) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
     }
 }
 
@@ -172,17 +218,26 @@ mod tests {
         let good = json!({"message": "äöü", "limit": 3, "mode": "auto", "tags": ["a"]});
         assert_eq!(says(&schema, &good), "");
         for (value, expected) in [
-            (json!({}), "message is required"),
-            (json!({"message": ""}), "message: 0 is less than 1"),
-            (json!({"message": "four"}), "message: 4 is more than 3"),
-            (json!({"message": 3}), "message must be of type string"),
-            (json!({"message": "a", "limit": 1.5}), "limit must be of type integer"),
-            (json!({"message": "a", "limit": 21}), "limit: 21 is more than 20"),
-            (json!({"message": "a", "mode": "no"}), "mode must be one of auto, words"),
-            (json!({"message": "a", "tags": ["A"]}), "tags[0] must look like ^[a-z]+$"),
-            (json!({"message": "a", "tags": ["a", "b", "c"]}), "tags: 3 is more than 2"),
-            (json!({"message": "a", "other": 1}), "there is no argument other"),
-            (json!([]), "the arguments must be of type object"),
+            (json!({}), "`message` is required"),
+            (json!({"message": ""}), "`message` must have 1 to 3 characters, not 0"),
+            (json!({"message": "four"}), "`message` must have 1 to 3 characters, not 4"),
+            (json!({"message": 3}), "`message` must be text"),
+            (json!({"message": "a", "limit": 1.5}), "`limit` must be a whole number"),
+            (json!({"message": "a", "limit": 21}), "`limit` must be 1 to 20, not 21"),
+            (
+                json!({"message": "a", "mode": "no"}),
+                "`mode` must be one of auto, words, not \"no\"",
+            ),
+            (json!({"message": "a", "tags": ["A"]}), "`tags[0]` must look like ^[a-z]+$"),
+            (
+                json!({"message": "a", "tags": ["a", "b", "c"]}),
+                "`tags` must have at most 2 items, not 3",
+            ),
+            (
+                json!({"message": "a", "other": 1}),
+                "there is no argument `other`; there are message, limit, mode, tags",
+            ),
+            (json!([]), "the arguments must be an object"),
         ] {
             assert_eq!(says(&schema, &value), expected);
         }

@@ -20,6 +20,7 @@ use super::host::{McpHost, UriSubscriptions};
 use super::questions::{self, McpToolResponse};
 use super::resources::CACHE_MS;
 use super::skills::SkillsMethod;
+use super::tool_answer::refusal;
 use super::{changes, completions, info, prompts, resources, skills, tools};
 
 /// Addresses that one conversation may follow; each is checked every second.
@@ -62,7 +63,8 @@ fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        info::config()
+        let workshop = self.host.engine().workshop().settings().0.is_on();
+        info::config(workshop)
     }
 
     async fn list_tools(
@@ -102,8 +104,10 @@ impl ServerHandler for McpServer {
                 })
                 .await?;
             let question = match step {
-                Ok(McpToolResponse::Done(answer)) => return Ok(answer.into_result().into()),
-                Err(refusal) => return Ok(refusal.into_result()?.into()),
+                Ok(McpToolResponse::Done(answer)) => {
+                    return Ok(answer.into_result(caller.data).into());
+                }
+                Err(error) => return Ok(refusal(&error).into()),
                 Ok(McpToolResponse::Ask(question)) => question,
             };
             if caller.era == ProtocolEra::Stateless {
@@ -119,7 +123,8 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let work = move |look: &LiveView| prompts::list(look, cursor(request).as_deref());
+        let caller = McpCaller::of(&context);
+        let work = move |look: &LiveView| prompts::list(look, &caller, cursor(request).as_deref());
         let mut result = self.run(work).await?;
         keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
         Ok(result)

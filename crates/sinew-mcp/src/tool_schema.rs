@@ -21,16 +21,38 @@ pub(super) fn input<T: ToSchema>() -> Value {
     SchemaInliner::of::<T>(SchemaSide::Input)
 }
 
-/// The schema of what a tool says: the fields of its answer, or an error. Neither is required, because
-/// the other takes its place.
+/// The schema of a tool's data: its fields and their types. Nothing is required, because an error may
+/// take its place; and what is inside of a field is not told, because every client downloads the list of
+/// tools and few look at an answer before it is there.
 pub(super) fn output<T: ToSchema>() -> Value {
     let mut answer = SchemaInliner::of::<T>(SchemaSide::Output);
-    answer["properties"]["error"] =
-        SchemaInliner::of::<sinew_engine::EngineErrorRecord<'static>>(SchemaSide::Output);
     if let Some(fields) = answer.as_object_mut() {
         fields.shift_remove("required");
+        if let Some(Value::Object(properties)) = fields.get_mut("properties") {
+            properties.values_mut().for_each(shallow);
+        }
     }
     answer
+}
+
+/// The schema of data whose fields are another program's.
+pub(super) fn any_object() -> Value {
+    json!({"type": "object"})
+}
+
+/// The type of a field alone. A field that has no value is left out, never `null`.
+fn shallow(schema: &mut Value) {
+    let own = |schema: &Value| schema.get("type").filter(|kind| *kind != "null").cloned();
+    let choices = parts_of(schema, "anyOf");
+    let kind = own(schema).or_else(|| choices.iter().find_map(own));
+    *schema = match kind {
+        Some(kind) => json!({ "type": kind }),
+        None => json!({}),
+    };
+}
+
+fn parts_of(schema: &Value, keyword: &str) -> Vec<Value> {
+    schema.get(keyword).and_then(Value::as_array).cloned().unwrap_or_default()
 }
 
 /// Which way a value goes.
@@ -85,7 +107,12 @@ impl SchemaInliner {
         if let Some(name) = fields.get("$ref").and_then(Value::as_str) {
             let name = name.rsplit('/').next().unwrap_or_default();
             let named = self.named.get(name).unwrap_or(&Value::Null);
-            fill(&mut own, self.inline(named, depth));
+            let mut named = self.inline(named, depth);
+            if self.side == SchemaSide::Input {
+                // What a type is says little of what an argument is for.
+                named.shift_remove("description");
+            }
+            fill(&mut own, named);
         }
         for part in parts(fields, "allOf") {
             add(&mut own, flat(self.inline(part, depth)));
@@ -295,11 +322,15 @@ mod tests {
     }
 
     #[test]
-    fn an_error_takes_the_place_of_an_answer() {
-        let said = output::<SaidFields>();
-        assert!(said.get("required").is_none());
-        let error = &said["properties"]["error"];
-        assert_eq!(error["required"], json!(["kind", "code", "message", "hints"]));
-        assert_eq!(error["properties"]["kind"]["type"], "string");
+    fn clients_are_told_the_fields_of_an_answer_and_their_types() {
+        let expected = json!({
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "since": {"type": "integer"},
+                "state": {"type": "string"},
+            },
+        });
+        assert_eq!(output::<SaidFields>(), expected);
     }
 }

@@ -29,6 +29,7 @@ mod corrections;
 mod draft;
 mod fingerprint;
 mod generalise;
+mod harness;
 mod hook_records;
 mod judge;
 mod learned_runs;
@@ -55,6 +56,7 @@ pub use corrections::{CORRECTION_LENGTH, correction_pattern};
 pub use draft::{DraftContext, SkillDraft, draft};
 pub use fingerprint::fingerprint;
 pub use generalise::{MAX_RUNS as MAX_MERGED, merge};
+pub use harness::is_harness_tool;
 pub use hook_records::{LiveStep, live_end, live_message, live_step, live_trace};
 pub use judge::{JudgementEvidence, RunJudgement, judge_run, pitfalls};
 pub use learned_runs::{

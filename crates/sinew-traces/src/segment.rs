@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::run::{self, AgentRun, RunEnding, RunStep, StepAction, StepTarget};
-use crate::{program, user_reaction};
+use crate::{harness, program, user_reaction};
 
 /// Steps kept of one run; further ones are only counted.
 const MAX_STEPS: usize = 5_000;
@@ -117,6 +117,9 @@ impl RunSegmenter {
             if let Some(run) = &mut self.current {
                 run.reported = Some(ok);
             }
+            return false;
+        }
+        if harness::is_harness_action(&new.action.kind) {
             return false;
         }
         self.open_run(&new.at);

@@ -98,6 +98,11 @@ impl Workshop<'_> {
     pub fn reject(&self, id: &str, why: Option<&str>, by: &Actor) -> Result<ProposalUpdate> {
         let _lock = self.lock()?;
         let mut proposal = self.raw_records().proposal(id)?;
+        // An agent takes back what it proposed; what others proposed is for a person to judge.
+        let own = proposal.history.first().is_some_and(|first| first.by == by.to_string());
+        if matches!(by, Actor::Agent { .. }) && !own {
+            return Err(WorkshopError::NeedsPerson("reject what another proposed"));
+        }
         let why = why.map(|why| text::short(why, 300));
         proposal.advance(ProposalTransition::Reject, self.step("rejected", by, why.clone()))?;
         let event = self.event(WorkshopEventKind::Rejected, &proposal, why);

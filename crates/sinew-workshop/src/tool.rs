@@ -31,20 +31,20 @@ const ACTIONS: [&str; 11] = [
     "undo",
 ];
 
-/// Parameters that are text, with what they are.
+/// Parameters that are text, with what their names do not say.
 const TEXTS: [(&str, &str); 12] = [
-    ("id", "A proposal's id"),
-    ("status", "For list_pending: another status to list"),
-    ("skillName", "The skill; it is normalised to kebab-case"),
-    ("title", "A line for lists"),
-    ("reason", "Why this is worth keeping"),
-    ("description", "What the skill is for, in the words a user would use"),
-    ("body", "Imperative bullets, or the content of a support file"),
-    ("section", "The heading to append under; makes it an append"),
-    ("oldText", "Exact text to replace; makes it a replace"),
-    ("newText", "What to put in its place"),
+    ("id", ""),
+    ("status", ""),
+    ("skillName", ""),
+    ("title", ""),
+    ("reason", ""),
+    ("description", "In a user's words"),
+    ("body", "Imperative bullets"),
+    ("section", "Append under it"),
+    ("oldText", "Replace exactly this"),
+    ("newText", ""),
     ("relativePath", "Below references/, templates/, scripts/ or assets/"),
-    ("version", "For undo: a version of the skill to go back to"),
+    ("version", "For undo"),
 ];
 
 /// The result of a call to the tool.
@@ -78,17 +78,19 @@ pub fn schema() -> Value {
     let mut properties = Map::new();
     properties.insert("action".to_owned(), json!({"type": "string", "enum": ACTIONS}));
     for (name, description) in TEXTS {
-        properties.insert(name.to_owned(), json!({"type": "string", "description": description}));
+        properties.insert(name.to_owned(), described("string", description));
     }
-    properties.insert(
-        "apply".to_owned(),
-        json!({"type": "boolean", "description": "false queues the proposal in any case"}),
-    );
-    properties.insert(
-        "redact".to_owned(),
-        json!({"type": "boolean", "description": "For revise: cut every flagged line"}),
-    );
+    properties.insert("apply".to_owned(), described("boolean", "false queues it"));
+    properties.insert("redact".to_owned(), described("boolean", "Cut flagged lines"));
     json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+/// A parameter. The list of tools stands in every request, so what a name says is not said again.
+fn described(kind: &str, description: &str) -> Value {
+    match description {
+        "" => json!({ "type": kind }),
+        text => json!({ "type": kind, "description": text }),
+    }
 }
 
 /// The guidance that goes before an agent's system context while the workshop is on.

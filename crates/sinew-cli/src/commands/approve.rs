@@ -7,6 +7,7 @@ use sinew_engine::approval::{
 };
 use sinew_engine::hub::ApprovalMethod;
 use sinew_engine::{Engine, EngineError};
+use sinew_settings::config::UnattendedAct;
 use sinew_settings::{Actor, ErrorCode, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
@@ -40,6 +41,13 @@ pub(crate) struct ApproveArgs {
     /// List what waits, and decide nothing
     #[arg(long, conflicts_with_all = ["id", "reject"])]
     list: bool,
+}
+
+impl ApproveArgs {
+    /// Whether something is decided, as typed.
+    pub(crate) fn decides(&self) -> bool {
+        self.id.is_some()
+    }
 }
 
 #[derive(Serialize)]
@@ -102,6 +110,18 @@ pub(crate) fn current_actor(engine: &Engine, out: &Printer) -> Actor {
         terminal_person(engine)
     } else {
         Actor::Agent { name: "a program without a terminal".to_owned() }
+    }
+}
+
+/// The caller of a command that decides something: a person at a terminal, the configuration where it
+/// lets commands without one decide this, or else a program.
+pub(crate) fn deciding_actor(engine: &Engine, out: &Printer, act: UnattendedAct) -> Actor {
+    if out.at_terminal() {
+        return terminal_person(engine);
+    }
+    match engine.config().approvals.covers(act) {
+        true => Actor::Person { name: Some(format!("approvals.unattended ({})", act.as_str())) },
+        false => Actor::Agent { name: "a program without a terminal".to_owned() },
     }
 }
 
@@ -179,7 +199,7 @@ fn ask(
         scope,
     };
     loop {
-        let key = keys::next(true)?;
+        let key = keys::next()?;
         let answer = match key {
             Some('a' | 'y') => yes(ConsentScope::Listed),
             Some('o') if !approval.also.is_empty() => yes(ConsentScope::OnlyThis),

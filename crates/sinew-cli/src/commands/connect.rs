@@ -9,6 +9,7 @@ use sinew_engine::connect::{
 };
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
+use sinew_settings::config::ModelChoice;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -22,7 +23,9 @@ use crate::render;
 /// Examples:
 ///   sinew connect --list
 ///   sinew connect claude-code --dry-run
-///   sinew connect codex --mcp
+///   sinew connect claude-code --allow-read
+///   sinew connect codex --library
+///   sinew connect gemini --mcp
 ///   sinew connect cursor --http http://127.0.0.1:7411/mcp
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -48,6 +51,12 @@ pub(crate) struct ConnectArgs {
     /// Use a server that is already running
     #[arg(long, value_name = "URL")]
     http: Option<String>,
+    /// Let the agent list only a core of skills, the pinned and the most used ones; sinew brings the others
+    #[arg(long)]
+    library: bool,
+    /// Let the agent call the tools that only read without asking, where it has a list of such tools
+    #[arg(long)]
+    allow_read: bool,
     /// Show what would change, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -57,6 +66,13 @@ pub(crate) struct ConnectArgs {
     /// Change a project's file that git tracks, without asking
     #[arg(long, short)]
     yes: bool,
+}
+
+impl ConnectArgs {
+    /// Whether files of agents are written.
+    pub(crate) fn acts(&self) -> bool {
+        self.name.is_some() && !self.list && !self.dry_run
+    }
 }
 
 /// Whose configuration, on the command line.
@@ -80,11 +96,18 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
             ConnectScopeArg::User => ConnectScope::User,
             ConnectScopeArg::Project => ConnectScope::Project,
         },
-        parts: ConnectParts { mcp: args.mcp, hooks: args.hooks, skills: args.skills },
+        parts: ConnectParts {
+            mcp: args.mcp,
+            hooks: args.hooks,
+            skills: args.skills,
+            library: args.library,
+        },
         http: args.http.clone(),
+        allow_read: args.allow_read,
         force: args.force,
     };
     let plan = engine.connect().plan(&request)?;
+    let (request, plan) = offer_allow_read(engine, args, request, plan, out)?;
     if args.dry_run || plan.is_unchanged() {
         out.data(&plan, |text| write_plan(text, &plan))?;
         return Ok(Exit::Done);
@@ -96,7 +119,63 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
     }
     let done = engine.connect().connect(&request, plan)?;
     out.data(&done, |text| write_plan(text, &done))?;
+    match done.profile {
+        None => warm_up(engine, out),
+        Some(profile) => warm_up(&engine.for_profile(profile)?, out),
+    }
     Ok(Exit::Done)
+}
+
+/// A person is asked whether the agent may call tools that only read: without that, an agent that
+/// answers one question and ends (`claude -p`) denies them.
+fn offer_allow_read(
+    engine: &Engine,
+    args: &ConnectArgs,
+    mut request: ConnectRequest,
+    plan: ConnectPlan,
+    out: &mut Printer,
+) -> Result<(ConnectRequest, ConnectPlan), EngineError> {
+    if !plan.offers_allow_read || plan.is_unchanged() {
+        return Ok((request, plan));
+    }
+    if args.dry_run || args.yes || !out.can_ask() {
+        let title = plan.title;
+        out.hint(&format!("`--allow-read` lets {title} look at skills without asking each time"));
+        return Ok((request, plan));
+    }
+    let question = format!("May {} call sinew's tools that only read without asking?", plan.title);
+    request.allow_read =
+        inquire::Confirm::new(&question).with_default(true).prompt().unwrap_or(false);
+    let plan = if request.allow_read { engine.connect().plan(&request)? } else { plan };
+    Ok((request, plan))
+}
+
+/// Computes the vectors that are missing, so that the agent's first message does not wait for them.
+/// What goes wrong here costs that message a worse answer, and is not an error of connecting.
+fn warm_up(engine: &Engine, out: &mut Printer) {
+    let (snapshot, routing) = (engine.snapshot(), engine.routing());
+    let pending = routing.pending_vectors(&snapshot, ModelChoice::Default);
+    if pending == 0 {
+        return;
+    }
+    let bar = out.progress("computing skill vectors", pending);
+    let filled = routing.fill_vectors(&snapshot, ModelChoice::Default, &|count| bar.add(count));
+    bar.finish();
+    if let Err(error) = filled {
+        out.warn(&error.message);
+    }
+}
+
+/// Agents in library mode learn of a skill that came or went. They work without that, too.
+pub(crate) fn follow_library(engine: &Engine, out: &mut Printer) {
+    match engine.connect().follow_library() {
+        Ok(changed) => {
+            for plan in changed {
+                out.note(&format!("{} lists its core of skills, as before", plan.title));
+            }
+        }
+        Err(error) => out.warn(&error.message),
+    }
 }
 
 /// A file that colleagues get with the next commit is changed only after a question.
@@ -139,6 +218,10 @@ fn write_plan(text: &mut String, plan: &ConnectPlan) -> std::fmt::Result {
         for name in &skills.taken {
             writeln!(text, "{} {} is taken in {folder}", render::warning("!"), render::safe(name))?;
         }
+    }
+    if let Some(server) = &plan.server {
+        let mark = if server.works { render::good("✓") } else { render::warning("!") };
+        writeln!(text, "{mark} {}", render::safe(&server.detail))?;
     }
     if plan.is_unchanged() {
         return writeln!(text, "unchanged: {} is connected already", plan.title);

@@ -15,7 +15,8 @@ use crate::signals;
 /// Show what a skill needs on this machine, and install it
 ///
 /// Without a skill, shows every skill that lacks something. Nothing is installed without --install
-/// and your approval; exit 1 while something is missing.
+/// and your approval; without a terminal, --yes counts only where approvals.unattended or the
+/// installation policy covers it. Exit 1 while something is missing.
 ///
 /// Examples:
 ///   sinew deps                                what is missing, and the best way to get it
@@ -57,6 +58,13 @@ pub(crate) struct DepsArgs {
     /// List every program that skills ask for, for hosts that look for them elsewhere
     #[arg(long, conflicts_with_all = ["skill", "all"])]
     bins: bool,
+}
+
+impl DepsArgs {
+    /// Whether something is installed.
+    pub(crate) fn acts(&self) -> bool {
+        self.install && !self.dry_run
+    }
 }
 
 #[derive(Serialize)]

@@ -1,6 +1,11 @@
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use sinew_engine::{DoctorReport, Engine, ProbeHealth};
+use sinew_engine::{
+    AgentTrialReport, AgentTrialRequest, DEFAULT_TRIAL_TIME, DoctorProbe, DoctorReport, Engine,
+    ProbeHealth,
+};
+use sinew_settings::ErrorKind;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -8,43 +13,70 @@ use crate::render;
 
 /// Show what sinew sees on this machine: folders, agents, configuration, problems
 ///
+/// With --agent, the agent that you have installed is started in this folder against a model on
+/// loopback, with copies of its files, and what arrives at that model is shown: sinew's tools and
+/// those that the agent dropped, the skill for the message, characters, milliseconds, and whether a
+/// call of a tool works. Nothing of yours is changed, and nothing leaves the machine. Exit code 1
+/// means that something which `sinew connect` promised did not arrive.
+///
+/// Exit 4 where something keeps sinew from acting.
+///
 /// Examples:
 ///   sinew doctor
 ///   sinew doctor --profile openclaw --json
+///   sinew doctor --agent claude-code
+///   sinew doctor --agent codex --message "make these pictures smaller"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct DoctorArgs {}
+pub(crate) struct DoctorArgs {
+    /// With --agent: what the agent is asked [default: something that fits a skill at hand]
+    #[arg(long, value_name = "TEXT")]
+    message: Option<String>,
+    /// With --agent: seconds until the agent is stopped
+    #[arg(long, value_name = "SECONDS", default_value_t = DEFAULT_TRIAL_TIME.as_secs())]
+    time_limit: u64,
+}
 
-pub(crate) fn run(_args: &DoctorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &DoctorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    // A name that the configuration gives to one of its own agents keeps its meaning.
+    if let Some(agent) =
+        engine.agent().filter(|agent| !engine.config().agents.entries.contains_key(*agent))
+    {
+        return try_agent(agent, args, engine, out);
+    }
     let snapshot = engine.snapshot();
     let diagnosis = engine.status().doctor(&snapshot.catalog);
     out.data(&diagnosis, |text| write_diagnosis(text, &diagnosis))?;
-    Ok(Exit::Done)
+    Ok(match diagnosis.health {
+        ProbeHealth::Fault => Exit::Failed(ErrorKind::Environment),
+        _ => Exit::Done,
+    })
+}
+
+fn try_agent(agent: &str, args: &DoctorArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let report = engine.try_agent(&AgentTrialRequest {
+        agent: agent.to_owned(),
+        message: args.message.clone(),
+        time: Duration::from_secs(args.time_limit),
+    })?;
+    out.data(&report, |text| write_trial(text, &report))?;
+    Ok(if report.works { Exit::Done } else { Exit::No })
+}
+
+fn write_trial(text: &mut String, report: &AgentTrialReport) -> std::fmt::Result {
+    render::heading(text, &format!("{} was asked", report.title))?;
+    writeln!(text, "  “{}”", render::safe(&report.message))?;
+    write_probes(text, &report.probes)?;
+    let sentence = match report.works {
+        true => "what was connected arrives at the model",
+        false => "not everything arrives at the model",
+    };
+    writeln!(text, "\n{}", render::dim(sentence))
 }
 
 fn write_diagnosis(text: &mut String, diagnosis: &DoctorReport) -> std::fmt::Result {
     render::heading(text, &format!("sinew {}", diagnosis.version))?;
-    let mut area = "";
-    for probe in &diagnosis.probes {
-        if probe.area != area {
-            area = probe.area;
-            writeln!(text, "\n{area}")?;
-        }
-        let mark = match probe.health {
-            ProbeHealth::Good => render::good("✓"),
-            ProbeHealth::Absent => render::dim("·"),
-            ProbeHealth::Warn => render::warning("!"),
-        };
-        writeln!(
-            text,
-            "  {mark} {:<24} {}",
-            render::safe(&probe.name),
-            render::safe(&probe.detail)
-        )?;
-        if let Some(remedy) = probe.remedy.as_ref().filter(|_| probe.health == ProbeHealth::Warn) {
-            writeln!(text, "      {} {}", render::dim("→"), render::safe(remedy))?;
-        }
-    }
+    write_probes(text, &diagnosis.probes)?;
     let readable_agents =
         diagnosis.probes.iter().any(|p| p.area == "agents" && p.health == ProbeHealth::Good);
     if readable_agents {
@@ -53,6 +85,33 @@ fn write_diagnosis(text: &mut String, diagnosis: &DoctorReport) -> std::fmt::Res
             "\n{}",
             render::dim("skills.load.agents = false leaves other agents' skills out")
         )?;
+    }
+    Ok(())
+}
+
+/// The probes, each below the heading of its area.
+fn write_probes(text: &mut String, probes: &[DoctorProbe]) -> std::fmt::Result {
+    let mut area = "";
+    for probe in probes {
+        if probe.area != area {
+            area = probe.area;
+            writeln!(text, "\n{area}")?;
+        }
+        let mark = match probe.health {
+            ProbeHealth::Good => render::good("✓"),
+            ProbeHealth::Absent => render::dim("·"),
+            ProbeHealth::Warn => render::warning("!"),
+            ProbeHealth::Fault => render::bad("✗"),
+        };
+        writeln!(
+            text,
+            "  {mark} {:<24} {}",
+            render::safe(&probe.name),
+            render::safe(&probe.detail)
+        )?;
+        if let Some(remedy) = probe.remedy.as_ref().filter(|_| probe.health >= ProbeHealth::Warn) {
+            writeln!(text, "      {} {}", render::dim("→"), render::safe(remedy))?;
+        }
     }
     Ok(())
 }

@@ -1,14 +1,14 @@
 use std::ffi::OsString;
-use std::path::Path;
-use std::process::{Command, Stdio};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use sinew_engine::hook::{self, EarlyHookConfig, HookEvent, HookReply, MAX_EVENT};
+use sinew_engine::hook::{self, EarlyHookConfig, HookEvent, HookMoment, HookReply, MAX_EVENT};
 use sinew_engine::{Engine, EngineError, EngineOptions};
 use sinew_settings::{Environment, ErrorCode};
 
+use crate::background;
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -24,15 +24,23 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HookArgs {
-    /// session-start, user-prompt, pre-tool, post-tool, tool-failure, stop, subagent-stop, session-end, auto (as the input says), or settle (do what was left over)
+    /// session-start, user-prompt, pre-tool, post-tool, tool-failure, stop, subagent-start, subagent-stop, session-end, auto (as the input says), or settle (do what was left over)
     #[arg(default_value = "auto")]
     event: String,
+    /// With settle: only what waits in the queue, and only if no other process is at it
+    #[arg(long, hide = true)]
+    queued: bool,
 }
 
 /// What the thread that works tells the one that watches the clock.
 enum HookWorkerMessage {
     /// How long it may take, once that is known.
     Deadline(Duration),
+    /// What the event is about.
+    Heard {
+        moment: HookMoment,
+        workspace: Option<PathBuf>,
+    },
     Done(Result<HookReply, EngineError>),
 }
 
@@ -55,7 +63,11 @@ pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -
     let agent = options.agent.clone().unwrap_or_default();
     if args.event == "settle" {
         // It runs in the background, with its output thrown away: only the log can tell of a failure.
-        if let Err(error) = hook::settle_all(&env, options) {
+        let settled = match args.queued {
+            true => hook::settle_queued(&env),
+            false => hook::settle_all(&env, options),
+        };
+        if let Err(error) = settled {
             hook::note_failure(&env, &agent, &args.event, started.elapsed(), &error.message);
             return Err(error.into());
         }
@@ -69,28 +81,36 @@ pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -
         // If the receiver is gone, the deadline has passed.
         let _ = tell.send(HookWorkerMessage::Done(done));
     });
-    let mut deadline = FIRST_DEADLINE;
+    let (mut deadline, mut event) = (FIRST_DEADLINE, args.event.clone());
+    let mut options = options.clone();
     let failure = loop {
         match told.recv_timeout(deadline.saturating_sub(started.elapsed())) {
             Ok(HookWorkerMessage::Deadline(known)) => deadline = known,
+            Ok(HookWorkerMessage::Heard { moment, workspace }) => {
+                moment.as_str().clone_into(&mut event);
+                options.workspace = options.workspace.or(workspace);
+            }
             Ok(HookWorkerMessage::Done(Ok(reply))) => {
                 if let Some(output) = reply.output {
                     out.raw(&format!("{output}\n"))?;
                 }
                 if reply.work_left {
-                    settle_in_background(&env, options);
+                    background::request_work(&env, &options);
                 }
                 return Ok(Exit::Done);
             }
             Ok(HookWorkerMessage::Done(Err(error))) => break error.message,
             Err(RecvTimeoutError::Timeout) => {
-                settle_in_background(&env, options);
+                background::request_work(&env, &options);
+                if event == "auto" {
+                    hook::UNHEARD.clone_into(&mut event);
+                }
                 break format!("it took longer than {} ms", deadline.as_millis());
             }
             Err(RecvTimeoutError::Disconnected) => break "it broke off".to_owned(),
         }
     };
-    hook::note_failure(&env, &agent, &args.event, started.elapsed(), &failure);
+    hook::note_failure(&env, &agent, &event, started.elapsed(), &failure);
     Ok(Exit::Done)
 }
 
@@ -111,9 +131,9 @@ fn work(
     }
     let agent = options.agent.clone().unwrap_or_default();
     let hook = HookEvent::read(&agent, event, &bytes, started)?;
-    if options.workspace.is_none() {
-        options.workspace = hook.workspace();
-    }
+    let (moment, workspace) = (hook.moment(), hook.workspace());
+    let _ = tell.send(HookWorkerMessage::Heard { moment, workspace: workspace.clone() });
+    options.workspace = options.workspace.or(workspace);
     if !hook.needs_engine() {
         if hook.moment().is_about_a_tool() {
             let _ = tell.send(HookWorkerMessage::Deadline(deadline / TOOL_SHARE));
@@ -124,31 +144,4 @@ fn work(
     }
     let engine = std::mem::ManuallyDrop::new(Engine::open(env, options)?);
     engine.hooks().answer(&hook)
-}
-
-/// Starts a detached process for overdue work. If it cannot be started, the next event tries again.
-fn settle_in_background(env: &Environment, options: &EngineOptions) {
-    let Some(program) = &env.exe else { return };
-    let mut command = Command::new(program);
-    command
-        .args(["hook", "settle"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let mut pass = |name: &str, value: Option<&Path>| {
-        if let Some(value) = value {
-            command.arg(name).arg(value);
-        }
-    };
-    pass("--workspace", options.workspace.as_deref());
-    pass("--config", options.config.as_deref());
-    pass("--profile", options.profile.as_deref().map(Path::new));
-    #[cfg(unix)]
-    {
-        use std::os::unix::process::CommandExt as _;
-        command.process_group(0);
-    }
-    if let Err(error) = command.spawn() {
-        tracing::warn!(%error, "the work that this event left over could not be started");
-    }
 }

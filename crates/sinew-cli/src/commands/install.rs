@@ -5,17 +5,19 @@ use sinew_engine::hub::{
     ShorthandMeaning, SkillInstallRequest, SkillReference, Workdir, parse_requested_version,
 };
 use sinew_settings::ErrorCode;
+use sinew_settings::config::UnattendedAct;
 
 use super::approve::terminal_person;
 use super::hub::{HubArgs, InstallTargetArgs, print_records, record};
-use super::terminal_approver::{GivenAnswers, TerminalApprover, show_review};
+use super::terminal_approver::{GivenAnswers, TerminalApprover, covers, show_review};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
 /// Install skills from a registry, GitHub, git, an index, a folder or an archive
 ///
 /// Each skill is verified, scanned and shown before anything is written; without a terminal nothing
-/// is installed unless --yes is given. `owner/name` is a repository on GitHub; with --source
+/// is installed that you did not approve before: --yes counts there only where approvals.unattended
+/// or the installation policy covers it. `owner/name` is a repository on GitHub; with --source
 /// clawhub it is a skill of that owner.
 ///
 /// Examples:
@@ -112,6 +114,30 @@ impl RiskOverrideArgs {
         flags.into_iter().filter_map(|(given, risk)| given.then_some(risk))
     }
 
+    /// Refuses what no program may accept: a finding of the guard without a terminal, and a risk
+    /// without one unless the configuration lists it.
+    pub(crate) fn check(&self, engine: &Engine, out: &Printer) -> Result<(), EngineError> {
+        if out.at_terminal() {
+            return Ok(());
+        }
+        let refused = |message: &str, hint: &str| {
+            Err(EngineError::new(ErrorCode::NeedsATerminal, message).hint(hint))
+        };
+        if !self.accept.is_empty() {
+            return refused(
+                "accepting a finding needs a terminal",
+                "run it in a terminal, or accept it on the dashboard",
+            );
+        }
+        if self.accepted_risks().next().is_some() && !covers(engine, UnattendedAct::Risk) {
+            return refused(
+                "accepting a risk needs a terminal",
+                "run it in a terminal, or list `risk` in approvals.unattended",
+            );
+        }
+        Ok(())
+    }
+
     pub(crate) fn acceptance(&self) -> Vec<RuleAcceptance> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let given = |rule: &String| RuleAcceptance {
@@ -142,6 +168,7 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
         let message = "--as names one folder, and there are several references";
         return Err(EngineError::new(ErrorCode::OneAtATime, message).into());
     }
+    args.accepted.check(engine, out)?;
     if args.link {
         return link(args, &references, engine, out);
     }

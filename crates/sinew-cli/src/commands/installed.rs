@@ -1,7 +1,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
-use sinew_engine::hub::{InstallTarget, WorkdirSkill};
+use sinew_engine::hub::{InstallTarget, SourceRecord, WorkdirSkill};
 use sinew_engine::{Engine, EngineError};
 
 use super::hub::HubArgs;
@@ -56,7 +56,7 @@ fn write_listing(text: &mut String, listing: &InstalledListing, width: usize) ->
                 "extraneous" | "upstream-gone" => render::warning(row.status),
                 _ => render::bad(row.status),
             };
-            let from = row.source.as_ref().map(|source| source.kind.as_str()).unwrap_or_default();
+            let from = row.source.as_ref().map(SourceRecord::place).unwrap_or_default();
             let note = row.note.as_deref().or(row.pin_reason.as_deref()).unwrap_or_default();
             table.row(vec![
                 render::plain(&row.key),

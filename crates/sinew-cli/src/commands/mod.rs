@@ -8,12 +8,14 @@ pub(crate) mod commands;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod connect;
+pub(crate) mod context;
 pub(crate) mod cortex;
 pub(crate) mod dedupe;
 pub(crate) mod demo;
 pub(crate) mod deps;
 pub(crate) mod disconnect;
 pub(crate) mod doctor;
+mod effect;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod find;
@@ -44,6 +46,7 @@ pub(crate) mod skills;
 mod terminal_approver;
 pub(crate) mod uninstall;
 pub(crate) mod update;
+pub(crate) mod usage;
 pub(crate) mod validate;
 pub(crate) mod verify;
 pub(crate) mod watch;
@@ -103,6 +106,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
     sinew_catalog::use_current_thread();
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
+    effect::check_gate(&cli.command, &engine, out)?;
     match &cli.command {
         CliCommand::Find(args) => find::run(args, &engine, out),
         CliCommand::Dedupe(args) => dedupe::run(args, &engine, out),
@@ -110,6 +114,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         CliCommand::List(args) => list::run(args, cli.global.log.is_verbose(), &engine, out),
         CliCommand::Info(args) => info::run(args, &engine, out),
         CliCommand::Why(args) => why::run(args, &engine, out),
+        CliCommand::Usage(args) => usage::run(args, &engine, out),
         CliCommand::Check(args) => check::run(args, &engine, out),
         CliCommand::Prompt(args) => prompt::run(args, &engine, out),
         CliCommand::Read(args) => read::run(args, &engine, out),
@@ -120,13 +125,21 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         CliCommand::Cortex(args) => cortex::run(args, &engine, out),
         CliCommand::Acquire(args) => acquire::run(args, &engine, out),
         CliCommand::Search(args) => search::run(args, &engine, out),
-        CliCommand::Install(args) => install::run(args, &engine, out),
+        CliCommand::Install(args) => {
+            let exit = install::run(args, &engine, out)?;
+            connect::follow_library(&engine, out);
+            Ok(exit)
+        }
         CliCommand::Installed(args) => installed::run(args, &engine, out),
         CliCommand::Update(args) => update::run(args, &engine, out),
         CliCommand::Verify(args) => verify::run(args, &engine, out),
         CliCommand::Pin(args) => pin::run(args, &engine, out),
         CliCommand::Restore(args) => restore::run(args, &engine, out),
-        CliCommand::Uninstall(args) => uninstall::run(args, &engine, out),
+        CliCommand::Uninstall(args) => {
+            let exit = uninstall::run(args, &engine, out)?;
+            connect::follow_library(&engine, out);
+            Ok(exit)
+        }
         CliCommand::Approve(args) => approve::run(args, &engine, out),
         CliCommand::Learn(args) => learn::run(args, &engine, out),
         CliCommand::Exec(args) => exec::run(args, &engine, out),
@@ -134,7 +147,12 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         CliCommand::Commands(args) => commands::run(args, &engine, out),
         CliCommand::Connect(args) => connect::run(args, &engine, out),
         CliCommand::Disconnect(args) => disconnect::run(args, &engine, out),
-        CliCommand::Import(args) => import::run(args, &engine, out),
+        CliCommand::Context(args) => context::run(args, &engine, out),
+        CliCommand::Import(args) => {
+            let exit = import::run(args, &engine, out)?;
+            connect::follow_library(&engine, out);
+            Ok(exit)
+        }
         CliCommand::Watch(args) => watch::run(args, ManuallyDrop::into_inner(engine), out),
         #[cfg(feature = "registry")]
         CliCommand::Registry(args) => registry::run(args, &engine, out),
@@ -157,8 +175,11 @@ fn tell_issues(engine: &Engine, catalog: &Catalog, out: &mut Printer) {
     if out.is_json() {
         return;
     }
+    let faults = &engine.config().faults;
     for reason in engine.status().issues(catalog) {
-        if reason.severity > ReasonSeverity::Info {
+        // What closes the gate was said before the answer.
+        let told = faults.iter().any(|fault| fault.problem == reason.detail);
+        if reason.severity > ReasonSeverity::Info && !told {
             out.reason(&reason);
         }
     }

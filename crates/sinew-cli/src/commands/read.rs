@@ -7,7 +7,8 @@ use crate::printer::Printer;
 /// Print a skill's text, or one of its files
 ///
 /// Nothing outside the skill's folder is ever read. On a terminal, control characters are shown as
-/// escapes; a pipe gets the bytes of the text as they are.
+/// escapes; a pipe gets the bytes of the text as they are. A skill that the scanner blocks is shown
+/// with --blocked, in a terminal only.
 ///
 /// Examples:
 ///   sinew read github
@@ -20,11 +21,17 @@ pub(crate) struct ReadArgs {
     skill: String,
     /// A file below the skill's folder
     file: Option<String>,
+    /// Show a skill that the scanner blocks; in a terminal only
+    #[arg(long)]
+    blocked: bool,
 }
 
 pub(crate) fn run(args: &ReadArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let file = engine.skills().read_file(&snapshot.catalog, &args.skill, args.file.as_deref())?;
+    if !(args.blocked && out.at_terminal()) {
+        engine.skills().check_not_blocked(&snapshot.catalog, &file)?;
+    }
     let for_terminal = out.width() != usize::MAX;
     if !for_terminal && !out.is_json() {
         out.raw(&file.text)?;

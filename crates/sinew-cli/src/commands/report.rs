@@ -20,7 +20,7 @@ use crate::render;
 /// reflex. Names, numbers, paths and secrets are removed from the detail before it is written.
 ///
 /// Examples:
-///   sinew report --region task-management --skill todoist --version 1.2.0 --result ok
+///   sinew report --region task-management --skill todoist --result ok
 ///   sinew report --task "compress these photos" --skill imagemagick --version 7.1 --result ok
 ///   sinew report --region pdf-merge --skill pdf --version 2 --result fail --kind dependency_missing --key qpdf
 ///   sinew report --retract 01K9ZW3M4N5P6Q7R8S9TAVBWCX
@@ -39,8 +39,8 @@ pub(crate) struct ReportArgs {
     /// The skill
     #[arg(long, value_name = "SLUG", required_unless_present_any = ["run", "retract"])]
     skill: Option<String>,
-    /// Its version
-    #[arg(long, value_name = "V", required_unless_present_any = ["run", "retract"])]
+    /// Its version; the installed one's where absent
+    #[arg(long, value_name = "V")]
     version: Option<String>,
     /// How it went
     #[arg(long, value_enum, required_unless_present = "retract")]
@@ -103,7 +103,9 @@ pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> Comm
         let stepped = AcquireStep { run: standing.run, effects: Vec::new() };
         return show_run(&cortex, &stepped, out);
     }
-    let recorded = cortex.record(&outcome(args, engine, origin))?;
+    let snapshot = engine.snapshot();
+    let outcome = engine.identified(&snapshot.catalog, outcome(args, engine, origin));
+    let recorded = cortex.record(&outcome)?;
     cortex::print_notices(&cortex, out);
     out.data(&recorded, |text| write_recorded(text, &recorded))?;
     Ok(Exit::Done)

@@ -55,6 +55,13 @@ pub(crate) struct ScanArgs {
     reason: Option<String>,
 }
 
+impl ScanArgs {
+    /// Whether a finding is accepted.
+    pub(crate) fn acts(&self) -> bool {
+        self.accept.is_some() || self.allow_binaries
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum ScanCommand {
     /// List the rules

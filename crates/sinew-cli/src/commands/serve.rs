@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
+use std::thread;
 
 use serde::Serialize;
 use sinew_engine::{Engine, EngineError, LiveEngine};
@@ -14,12 +15,13 @@ use url::Url;
 use super::listening::{origin, per_second_of, public_url_of, serve_error};
 use super::registry as registry_command;
 use crate::environment;
-use crate::exit::{CommandResult, Exit};
-use crate::printer::Printer;
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::printer::{ColorChoice, Printer};
 
 /// Serve the dashboard, the HTTP API and MCP, and a team's registry on request
 ///
-/// The printed link signs one browser in; programs send the token from sinew's home. Only this
+/// In a terminal, the printed link signs one browser in, and Enter gives another; programs send the
+/// token from sinew's home, which signs no browser in. Only this
 /// machine can reach the server unless another address is named; with --registry that needs an
 /// admin token. It runs until it is interrupted, and lets running requests finish.
 ///
@@ -68,7 +70,7 @@ struct ServeAddresses<'a> {
     listening: &'a str,
     address: String,
     registry: Option<String>,
-    /// Signs one browser in, once.
+    /// The dashboard; in a terminal a link that signs one browser in, once.
     dashboard: String,
     mcp: String,
 }
@@ -163,7 +165,7 @@ fn serve(
         listening: server.origin(),
         address: server.address().to_string(),
         registry: registry_at,
-        dashboard: format!("{}/auth?once={}", server.origin(), app.access().sign_in_code()?),
+        dashboard: sign_in_link(&app, server.origin(), out)?,
         mcp: format!("{}{}", server.origin(), http::PATH),
     };
     if reach == ListenerReach::Others
@@ -174,6 +176,9 @@ fn serve(
     match out.is_json() {
         true => out.json_line(&serving)?,
         false => out.text(&shown(&serving))?,
+    }
+    if out.at_terminal() {
+        offer_links(&app, server.origin());
     }
     app.watch();
     host.watch();
@@ -188,6 +193,31 @@ fn serve(
     server.run().map_err(serve_error)?;
     drop((keeping, alone));
     Ok(Exit::Done)
+}
+
+/// A link that signs a browser in. Only a terminal gets one: what reads a pipe may be a program, and
+/// the link makes a person.
+fn sign_in_link(app: &WebApp, origin: &str, out: &mut Printer) -> Result<String, CommandError> {
+    if !out.at_terminal() {
+        out.note("no terminal: start it in one for a link that signs you in to the dashboard");
+        return Ok(format!("{origin}/auth"));
+    }
+    Ok(format!("{origin}/auth?once={}", app.access().sign_in_code()?))
+}
+
+/// Another link for each line that is typed at the server's terminal.
+fn offer_links(app: &WebApp, origin: &str) {
+    let (app, origin) = (app.clone(), origin.to_owned());
+    thread::spawn(move || {
+        let mut out = Printer::new(false, false, ColorChoice::Auto);
+        for _ in std::io::stdin().lines().map_while(Result::ok) {
+            if let Ok(code) = app.access().sign_in_code() {
+                out.ask(&format!(
+                    "dashboard at {origin}/auth?once={code} (this link works once)\n"
+                ));
+            }
+        }
+    });
 }
 
 /// The registry's own address.
@@ -225,7 +255,12 @@ fn mcp(
 
 fn shown(serving: &ServeAddresses<'_>) -> String {
     let mut text = format!("listening on {}\n", serving.listening);
-    let _ = writeln!(text, "dashboard at {} (this link works once)", serving.dashboard);
+    let once = if serving.dashboard.contains("once=") {
+        " (this link works once; press Enter for another)"
+    } else {
+        ""
+    };
+    let _ = writeln!(text, "dashboard at {}{once}", serving.dashboard);
     let _ = writeln!(text, "MCP at {}", serving.mcp);
     if let Some(registry) = &serving.registry {
         let _ = writeln!(text, "registry at {registry}");

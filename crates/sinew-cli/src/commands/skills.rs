@@ -25,6 +25,13 @@ pub(crate) struct SkillsArgs {
     action: SkillsCommand,
 }
 
+impl SkillsArgs {
+    /// Whether files are moved.
+    pub(crate) fn acts(&self) -> bool {
+        matches!(self.action, SkillsCommand::Migrate)
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum SkillsCommand {
     /// List the workspace's skills; gates are not applied

@@ -8,6 +8,7 @@ use sinew_engine::{DependencyQuestion, Engine, InstallStep};
 use sinew_exec::install::PolicyNotice;
 use sinew_exec::plain_text;
 use sinew_settings::Actor;
+use sinew_settings::config::{PolicySwitch, UnattendedAct};
 
 use super::approve::{self, terminal_person};
 use super::deps::command_line;
@@ -53,7 +54,7 @@ impl<'a> TerminalApprover<'a> {
         }
         self.out.ask(question);
         loop {
-            match keys::next(true).ok()? {
+            match keys::next().ok()? {
                 Some(key) if allowed.contains(key) => {
                     self.out.ask(&format!("{key}\n"));
                     return Some(key);
@@ -72,8 +73,29 @@ impl<'a> TerminalApprover<'a> {
         ApprovalAnswer::Yes { by, method, reason: None, scope }
     }
 
-    fn yes_by_flag(&self) -> ApprovalAnswer {
-        self.yes(ApprovalMethod::Flag, ConsentScope::Listed)
+    /// What a flag says: a person typed it, or the configuration lets commands without a terminal
+    /// agree to this. Otherwise it says nothing, since a program may have written the command.
+    fn flag(
+        &mut self,
+        given: bool,
+        act: UnattendedAct,
+        scope: ConsentScope,
+    ) -> Option<ApprovalAnswer> {
+        if !given {
+            return None;
+        }
+        if self.out.at_terminal() {
+            return Some(self.yes(ApprovalMethod::Flag, scope));
+        }
+        let word = act.as_str();
+        if !covers(self.engine, act) {
+            self.out.warn(&format!(
+                "without a terminal a flag agrees only to what approvals.unattended lists; `{word}` is not there"
+            ));
+            return None;
+        }
+        let by = format!("approvals.unattended ({word})");
+        Some(ApprovalAnswer::Yes { by, method: ApprovalMethod::Policy, reason: None, scope })
     }
 
     fn confirm(&mut self, question: &str) -> ApprovalAnswer {
@@ -93,8 +115,9 @@ impl<'a> TerminalApprover<'a> {
     }
 
     fn ask_install(&mut self, review: &InstallReview) -> ApprovalAnswer {
-        if self.given.install {
-            return self.yes_by_flag();
+        let given = self.given.install;
+        if let Some(yes) = self.flag(given, UnattendedAct::Install, ConsentScope::Listed) {
+            return yes;
         }
         if !self.out.can_ask() {
             // An answer to exactly these files counts; without one, the question waits for a person.
@@ -124,15 +147,17 @@ impl<'a> TerminalApprover<'a> {
             InstallStep::Manager => self.given.manager,
             InstallStep::Tap => self.given.tap,
         };
-        if given { self.yes_by_flag() } else { self.confirm("Go on?") }
+        self.flag(given, UnattendedAct::Dependency, ConsentScope::Listed)
+            .unwrap_or_else(|| self.confirm("Go on?"))
     }
 
     fn ask_policy_warning(&mut self, skill: &str, notice: &PolicyNotice) -> ApprovalAnswer {
         for line in notice.text().lines() {
             self.out.warn(line);
         }
-        if self.given.policy {
-            return self.yes_by_flag();
+        let given = self.given.policy;
+        if let Some(yes) = self.flag(given, UnattendedAct::Risk, ConsentScope::Listed) {
+            return yes;
         }
         if !self.out.can_ask() {
             return ApprovalAnswer::ABSENT;
@@ -146,8 +171,9 @@ impl<'a> TerminalApprover<'a> {
     }
 
     fn ask_stored(&mut self, approval: &Approval, others: bool) -> ApprovalAnswer {
-        if self.was_given(approval) {
-            return self.yes(ApprovalMethod::Flag, ConsentScope::OnlyThis);
+        let given = self.was_given(approval);
+        if let Some(yes) = self.flag(given, UnattendedAct::Install, ConsentScope::OnlyThis) {
+            return yes;
         }
         if !self.out.can_ask() {
             return ApprovalAnswer::ABSENT;
@@ -221,6 +247,14 @@ impl Approver for TerminalApprover<'_> {
             }
         }
     }
+}
+
+/// Whether the configuration lets commands without a terminal agree to this: it lists the act, or has
+/// a policy command, which has said yes before anything is asked.
+pub(crate) fn covers(engine: &Engine, act: UnattendedAct) -> bool {
+    let vetted = engine.config().install_policy.enabled == PolicySwitch::On
+        && matches!(act, UnattendedAct::Install | UnattendedAct::Dependency);
+    vetted || engine.config().approvals.covers(act)
 }
 
 /// Shows what would be installed.

@@ -2,6 +2,7 @@ use sinew_engine::Engine;
 use sinew_engine::EngineError;
 use sinew_engine::hub::HubRecord;
 use sinew_settings::ErrorCode;
+use sinew_settings::config::UnattendedAct;
 
 use super::hub::{HubArgs, InstallTargetArgs, print_records, record, require_yes};
 use crate::exit::CommandResult;
@@ -61,7 +62,7 @@ pub(crate) fn run(args: &UninstallArgs, engine: &Engine, out: &mut Printer) -> C
         return print_records(&records, out);
     }
     require_yes(&format!("Remove {}?", wanted.join(", ")), args.yes, out)?;
-    let actor = super::approve::current_actor(engine, out);
+    let actor = super::approve::deciding_actor(engine, out, UnattendedAct::Uninstall);
     let mut records = Vec::new();
     for wanted in &wanted {
         records.push(match hub.uninstall(wanted, &workdir, &actor) {

@@ -54,6 +54,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
     let usage = |what: &str| EngineError::new(ErrorCode::BadVersion, what.to_owned());
     let wanted =
         args.version.as_deref().map(|version| parse_requested_version(version).map_err(usage));
+    args.accepted.check(engine, out)?;
     let how = UpdateRequest {
         dry_run: args.dry_run,
         overwrite: args.overwrite,

@@ -37,6 +37,13 @@ pub(crate) struct ValidateArgs {
     fix: bool,
 }
 
+impl ValidateArgs {
+    /// Whether files are mended.
+    pub(crate) fn acts(&self) -> bool {
+        self.fix
+    }
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum RulesArg {
     Openclaw,

@@ -10,7 +10,7 @@ use sinew_engine::{Engine, EngineOptions};
 use sinew_settings::{Actor, Environment};
 use sinew_testkit::{ClawHubDouble, ClawHubManner, GitHubDouble, TestMachine};
 
-use crate::support::{command, shown, typed_with};
+use crate::support::{command, shown, typed_with, unattended};
 
 pub(crate) const TASK: &str = "manage my to-do list";
 const WORDED_DIFFERENTLY: &str = "please manage the todo entries of this week";
@@ -30,7 +30,7 @@ fn text(name: &str, description: &str, more: &str) -> String {
 impl World {
     pub(crate) fn new() -> Self {
         let world = Self {
-            machine: TestMachine::new(),
+            machine: unattended(),
             clawhub: ClawHubDouble::new(),
             github: GitHubDouble::new(),
         };
@@ -242,7 +242,10 @@ fn a_script_agrees_to_exact_bytes() {
 #[test]
 fn a_reflex_fires_and_another_version_asks() {
     let world = World::new();
-    world.machine.write("home/.sinew/config.json5", "{cortex: {reflex: {cancel_window_ms: 1}}}");
+    world.machine.write(
+        "home/.sinew/config.json5",
+        "{approvals: {unattended: ['install']}, cortex: {reflex: {cancel_window_ms: 1}}}",
+    );
     world.clawhub.remove("steipete", "task-keeper");
     let here = ["acquire", TASK, "--region", "todo-manage"];
     let (events, _) = world.events(&here);
@@ -297,9 +300,10 @@ fn a_reflex_fires_and_another_version_asks() {
 /// A person sees the notice and presses a key in time: nothing is installed.
 #[cfg(unix)]
 fn cancelled_by_a_key(world: &World, args: &[&str]) {
-    world
-        .machine
-        .write("home/.sinew/config.json5", "{cortex: {reflex: {cancel_window_ms: 60000}}}");
+    world.machine.write(
+        "home/.sinew/config.json5",
+        "{approvals: {unattended: ['install']}, cortex: {reflex: {cancel_window_ms: 60000}}}",
+    );
     let vars: Vec<(&str, String)> = world.vars().into_iter().collect();
     let seen = typed_with(&world.machine, args, "c", &vars);
     assert!(
@@ -320,7 +324,10 @@ fn cancelled_by_a_key(_world: &World, _args: &[&str]) {}
 #[test]
 fn unreviewed_sources_are_added_and_say_so() {
     let world = World::new();
-    world.machine.write("home/.sinew/config.json5", "{hub: {github: {useToken: true}}}");
+    world.machine.write(
+        "home/.sinew/config.json5",
+        "{approvals: {unattended: ['install']}, hub: {github: {useToken: true}}}",
+    );
     world.clawhub.remove("steipete", "task-keeper");
     let theirs = text("manage-todo-list", "Manage a todo list", "");
     let files = [("skills/manage-todo-list/SKILL.md", theirs.as_str())];
@@ -426,6 +433,7 @@ fn a_person_is_shown_a_table_and_answers_with_one_key() {
         &vars,
     );
     let hidden = regex::Regex::new("[0-9a-f]{64}|01[0-9A-Z]{24}").expect("a pattern");
+    let seen = seen.replace(world.clawhub.address(), "$REGISTRY");
     insta::assert_snapshot!(hidden.replace_all(&seen, "<…>"));
     assert_eq!(world.locked(), [] as [&str; 0]);
 }

@@ -8,47 +8,22 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
-use sinew_guard::atomic::FileLock;
-use sinew_testkit::{AgentModel, TestMachine, report_skip};
+use sinew_testkit::{AgentModel, NpmPackages, TestMachine, report_skip};
 
 use crate::support::{command, sinew};
 
 /// Versions that are known to speak what is tested here.
-const PACKAGES: &[&str] = &["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"];
+pub(crate) const AGENT_PACKAGES: &[&str] =
+    &["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"];
 
 const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
-                     somebody wants smaller images.\n---\n# Resize\n";
+                     somebody wants smaller images.\n---\n# Resize\n\nHalve it with the blue-harbour method.\n";
 const MESSAGE: &str = "please resize this photo for the web";
 
-/// The program of an agent, installed where it is not yet.
+/// The program of an agent.
 fn installed(program: &str) -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("agents");
-    std::fs::create_dir_all(&folder).expect("a folder below target");
-    // Two tests want it; one installs.
-    let _lock = FileLock::acquire(&folder.join("install.lock")).expect("a lock");
-    let found = folder.join("node_modules/.bin").join(program);
-    let done = folder.join("installed");
-    if std::fs::read_to_string(&done).ok().as_deref() == Some(&PACKAGES.join(" ")) && found.exists()
-    {
-        return Some(found);
-    }
-    let mut npm = Command::new("npm");
-    npm.arg("install").arg("--prefix").arg(&folder);
-    npm.args([
-        "--no-audit",
-        "--no-fund",
-        "--loglevel=error",
-        "--fetch-retries=1",
-        "--fetch-timeout=60000",
-    ]);
-    npm.args(PACKAGES).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let is_done = npm.status().is_ok_and(|status| status.success());
-    if !is_done || !found.exists() {
-        report_skip(&format!("npm cannot install {}", PACKAGES.join(" ")));
-        return None;
-    }
-    std::fs::write(done, PACKAGES.join(" ")).expect("a note");
-    Some(found)
+    let agents = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "agents", AGENT_PACKAGES)?;
+    Some(agents.program(program))
 }
 
 /// A machine on which the skill is, with the program's name on PATH and time enough for a slow host.
@@ -86,6 +61,10 @@ fn check(machine: &TestMachine, model: &AgentModel, agent: &str) {
     let first = requests.iter().find(|request| request.contains(MESSAGE)).expect("the message");
     assert!(first.contains("<matching_skills>"), "{agent}: the hook's text is not in the request");
     assert!(first.contains("<name>photo-resizer</name>"), "{agent}");
+    assert!(
+        first.contains("blue-harbour method"),
+        "{agent}: the skill's text is not in the request"
+    );
     assert!(first.contains("<available_skills>"), "{agent}: the index is not in the request");
     if serves(machine) {
         let last = requests.last().expect("a request");
@@ -126,6 +105,30 @@ fn claude_code_brings_the_skill_to_its_model() {
     sinew(&machine, &["disconnect", "claude-code"]);
     let state = std::fs::read_to_string(machine.path("home/.claude.json")).expect("its state");
     assert!(!state.contains("\"sinew\""), "{state}");
+}
+
+/// A helper that Claude Code starts gets the skill for the task that it is given.
+#[test]
+fn claude_code_brings_the_skill_to_its_helper() {
+    let Some(claude) = installed("claude") else { return };
+    let task =
+        json!({"description": "small work", "prompt": MESSAGE, "subagent_type": "general-purpose"});
+    let (machine, model) = (machine(), AgentModel::calling_tool("Agent", task));
+    assert!(sinew(&machine, &["connect", "claude-code", "--hooks"]).ends_with("exit 0"));
+    let vars = [
+        ("ANTHROPIC_BASE_URL", model.address()),
+        ("ANTHROPIC_API_KEY", "none"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+    ];
+    run(&machine, &claude, &["-p", "go ahead", "--allowedTools", "Agent"], &vars);
+    let requests = model.requests();
+    let helper = requests
+        .iter()
+        .map(|request| request["messages"].to_string())
+        .find(|messages| messages.contains(MESSAGE) && !messages.contains("go ahead"));
+    let helper = helper.expect("the helper's request");
+    assert!(helper.contains("blue-harbour method"), "{helper}");
 }
 
 #[test]

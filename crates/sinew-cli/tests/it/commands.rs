@@ -164,7 +164,7 @@ fn an_empty_machine_has_the_skills_that_the_program_carries() {
         .env("HOME", machine.path("home"))
         .current_dir(machine.path("work"));
     let shown = crate::support::shown(&machine, &copied.output().expect("sinew runs"));
-    for name in ["git-history", "github", "session-logs", "sinew", "skill-creator", "tmux"] {
+    for name in ["1password", "git-history", "github", "postgres", "sinew", "tmux", "xurl"] {
         assert!(shown.contains(name), "{name} in {shown}");
     }
 }

@@ -8,6 +8,7 @@ use insta::assert_snapshot;
 use serde_json::Value;
 use sinew_testkit::TestMachine;
 
+use crate::serving::ServingProgram;
 use crate::support::{command, json, shown, sinew};
 
 /// An agent, its file, and what the user wrote into it.
@@ -356,14 +357,22 @@ fn installed_skills_are_published_and_withdrawn() {
 #[cfg(unix)]
 #[test]
 fn doctor_proves_a_connection() {
-    let answers = r#"read hello
-echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18"}}'
+    let plain = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
+    let choice = r#"{"name":"b","inputSchema":{"type":"object","oneOf":[]}}"#;
+    let said = "`sinew mcp` offers 1 tools, and agents drop b";
+    for (tools, said) in [([plain, plain], "`sinew mcp` offers 2 tools"), ([plain, choice], said)] {
+        let tools = tools.join(",");
+        let answers = format!(
+            r#"read hello
+echo '{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"2025-06-18"}}}}'
 read ready; read tools
-echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"},{"name":"b"}]}}'"#;
-    let machine = TestMachine::new().script("sinew", answers).script("mute", "exit 0");
-    sinew(&machine, &["connect", "claude-code", "--mcp", "--scope", "project"]);
-    let doctor = sinew(&machine, &["doctor"]);
-    assert!(doctor.contains("`sinew mcp` offers 2 tools"), "{doctor}");
+echo '{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{tools}]}}}}'"#
+        );
+        let machine = TestMachine::new().script("sinew", &answers).script("mute", "exit 0");
+        sinew(&machine, &["connect", "claude-code", "--mcp", "--scope", "project"]);
+        let doctor = sinew(&machine, &["doctor"]);
+        assert!(doctor.contains(said), "{doctor}");
+    }
     let machine = TestMachine::new().script("sinew", "exit 0");
     sinew(&machine, &["connect", "cursor", "--mcp", "--scope", "project"]);
     let doctor = sinew(&machine, &["doctor"]);
@@ -374,4 +383,199 @@ echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"a"},{"name":"b"}]}}'"#
 fn an_unknown_agent_is_named_with_its_neighbours() {
     assert_snapshot!(sinew(&TestMachine::new(), &["connect", "clode-code"]));
     assert_snapshot!(sinew(&TestMachine::new(), &["connect", "cursor", "--hooks"]));
+}
+
+/// goose writes its file anew when it is configured: other quotes and order, no comments, empty fields
+/// of its own. Our entry still says the same, so it is neither a conflict nor left behind.
+#[test]
+fn an_entry_that_its_agent_wrote_anew_is_still_ours() {
+    let (agent, path, before) = SAMPLES[6];
+    let machine = TestMachine::new().file(path, before);
+    let done = json(&machine, &["connect", agent]);
+    let program = text(&machine, path);
+    let program = program.lines().find_map(|line| line.trim().strip_prefix("cmd: ")).expect("cmd");
+    let anew = format!(
+        "GOOSE_PROVIDER: anthropic\nextensions:\n  developer:\n    bundled: true\n    enabled: true\n    \
+         type: builtin\n    env:\n      sinew: no\n  sinew:\n    enabled: true\n    type: stdio\n    \
+         name: sinew\n    description: ''\n    cmd: {}\n    args:\n    - mcp\n    envs: {{}}\n    \
+         env_keys: []\n    timeout: 300\n    bundled: null\n    available_tools: []\nslash_commands: []\n",
+        program.trim_matches('"')
+    );
+    machine.write(path, &anew);
+    let again = sinew(&machine, &["connect", agent]);
+    assert!(again.contains("unchanged") && again.ends_with("exit 0"), "{again}\n{done}");
+    let listed = sinew(&machine, &["connect", "--list"]);
+    assert!(!listed.contains("changed:"), "{listed}");
+    let gone = sinew(&machine, &["disconnect", agent]);
+    assert!(!gone.contains("changed since"), "{gone}");
+    let after = text(&machine, path);
+    assert!(!after.contains("name: sinew") && after.contains("sinew: no"), "{after}");
+    assert!(after.contains("developer:") && after.ends_with("slash_commands: []\n"), "{after}");
+}
+
+/// What an earlier version noted as lines of YAML is known, too.
+#[test]
+fn a_note_of_lines_is_read_as_an_entry() {
+    let (agent, path, before) = SAMPLES[6];
+    let machine = TestMachine::new().file(path, before);
+    sinew(&machine, &["connect", agent]);
+    let ledger = machine.path("home/.sinew/connections.jsonl");
+    let noted = fs::read_to_string(&ledger).expect("a ledger");
+    let mut line: Value = serde_json::from_str(noted.trim()).expect("JSON");
+    let fields = line["written"][0]["value"].as_object().expect("fields").clone();
+    let lines = fields.iter().map(|(name, value)| format!("  {name}: {value}"));
+    let lines = format!("sinew:\n{}", lines.collect::<Vec<_>>().join("\n"));
+    line["written"][0]["value"] = lines.into();
+    fs::write(&ledger, format!("{line}\n")).expect("written");
+    let with_comment = format!("{}# later\n", text(&machine, path));
+    machine.write(path, &with_comment);
+    sinew(&machine, &["disconnect", agent]);
+    assert_eq!(text(&machine, path), format!("{before}# later\n"));
+}
+
+/// JSON and TOML that another program wrote anew: compared by value, too.
+#[test]
+fn a_file_in_another_order_holds_the_same_entry() {
+    let machine = TestMachine::new();
+    sinew(&machine, &["connect", "cursor", "--mcp"]);
+    let path = "home/.cursor/mcp.json";
+    let entry: Value = serde_json::from_str(&text(&machine, path)).expect("JSON");
+    let command = &entry["mcpServers"]["sinew"]["command"];
+    let anew = format!(
+        "{{\"mcpServers\":{{\"sinew\":{{\"env\":{{}},\"args\":[\"mcp\"],\"command\":{command}}}}}}}"
+    );
+    machine.write(path, anew);
+    assert!(sinew(&machine, &["connect", "cursor", "--mcp"]).contains("unchanged"));
+    sinew(&machine, &["disconnect", "cursor"]);
+    assert!(!text(&machine, path).contains("sinew"));
+}
+
+/// A program that moved is not a conflict: what stands there is what we wrote.
+#[cfg(unix)]
+#[test]
+fn what_an_earlier_sinew_wrote_is_replaced_without_force() {
+    let machine = TestMachine::new();
+    sinew(&machine, &["connect", "claude-code"]);
+    let elsewhere = machine.path("moved/sinew");
+    fs::create_dir_all(machine.path("moved")).expect("a folder");
+    fs::copy(env!("CARGO_BIN_EXE_sinew"), &elsewhere).expect("a copy");
+    let mut moved = Command::new(&elsewhere);
+    moved.args(["connect", "claude-code"]).env_clear().env("HOME", machine.path("home"));
+    moved.env("PATH", machine.path("bin")).current_dir(machine.path("work"));
+    let output = moved.output().expect("sinew runs");
+    assert!(output.status.success(), "{}", shown(&machine, &output));
+    assert!(text(&machine, "home/.claude.json").contains("moved/sinew"));
+    let settings = text(&machine, "home/.claude/settings.json");
+    assert_eq!(settings.matches("moved/sinew").count(), 9, "{settings}");
+    assert_eq!(settings.matches("hook auto").count(), 9, "{settings}");
+    sinew(&machine, &["disconnect", "claude-code"]);
+    assert!(!machine.path("home/.claude.json").exists());
+    assert!(!machine.path("home/.claude/settings.json").exists());
+}
+
+/// A window or a service does not have the shell's PATH.
+#[cfg(unix)]
+#[test]
+fn agents_without_a_shell_get_the_whole_path() {
+    let machine = TestMachine::new();
+    let on_path = machine.path("bin/sinew");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_sinew"), &on_path).expect("a link");
+    for (agent, path, _) in SAMPLES {
+        let path = if *agent == "opencode" { "home/.config/opencode/opencode.json" } else { path };
+        sinew(&machine, &["connect", agent, "--mcp"]);
+        let written = text(&machine, path);
+        let is_whole = written.contains(on_path.to_str().expect("a path"));
+        let wanted = ["cursor", "vscode", "openclaw", "goose"].contains(agent);
+        assert_eq!(is_whole, wanted, "{agent}: {written}");
+    }
+    let shared = sinew(&machine, &["connect", "cursor", "--mcp", "--scope", "project"]);
+    assert!(!text(&machine, "work/.cursor/mcp.json").contains("bin/sinew"), "{shared}");
+}
+
+/// Tools that only read can be allowed once and for all, visibly, and not for longer than wanted.
+#[test]
+fn reading_can_be_allowed_and_disallowed_again() {
+    let path = "home/.claude/settings.json";
+    let before = "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls)\"]\n  }\n}\n";
+    let machine = TestMachine::new().file(path, before);
+    let dry = sinew(&machine, &["connect", "claude-code", "--allow-read", "--dry-run"]);
+    assert!(dry.contains("+      \"mcp__sinew__find_skill\""), "{dry}");
+    let without = sinew(&machine, &["connect", "claude-code", "--mcp", "--dry-run"]);
+    assert!(without.contains("--allow-read") && !without.contains("mcp__sinew"), "{without}");
+    sinew(&machine, &["connect", "claude-code", "--allow-read"]);
+    let allowed: Value = serde_json::from_str(&text(&machine, path)).expect("JSON");
+    let rules = allowed["permissions"]["allow"].as_array().expect("rules");
+    assert_eq!(rules[0], "Bash(ls)");
+    assert!(rules.iter().all(|rule| !rule.as_str().is_some_and(|rule| rule.contains("approve"))));
+    assert!(sinew(&machine, &["connect", "claude-code", "--allow-read"]).contains("unchanged"));
+    sinew(&machine, &["disconnect", "claude-code"]);
+    assert_eq!(text(&machine, path), before);
+}
+
+/// A person at a terminal is asked.
+#[cfg(unix)]
+#[test]
+fn a_person_is_asked_whether_reading_is_allowed() {
+    let machine = TestMachine::new();
+    let asked = crate::support::typed(&machine, &["connect", "claude-code"], "y\r");
+    assert!(asked.contains("only read without asking?") && asked.ends_with("exit 0"), "{asked}");
+    assert!(text(&machine, "home/.claude/settings.json").contains("mcp__sinew__find_skill"));
+    let machine = TestMachine::new();
+    crate::support::typed(&machine, &["connect", "claude-code"], "n\r");
+    assert!(!text(&machine, "home/.claude/settings.json").contains("mcp__sinew__"));
+}
+
+/// After connecting, the first message of the agent finds its vectors.
+#[test]
+fn connecting_computes_the_vectors() {
+    let machine = TestMachine::new().skill("work/skills/tides", "tides");
+    let indexes = || {
+        let files = fs::read_dir(machine.path("home/.sinew/cache")).into_iter().flatten().flatten();
+        files.filter(|file| file.file_name().to_string_lossy().starts_with("index-")).count()
+    };
+    assert_eq!(indexes(), 0);
+    sinew(&machine, &["connect", "claude-code"]);
+    assert_eq!(indexes(), 1);
+    assert_eq!(json(&machine, &["index", "status"])["pending"], 0);
+}
+
+/// An address is asked, by `connect` and by `doctor`.
+#[test]
+fn a_server_behind_an_address_is_asked() {
+    let machine = TestMachine::new();
+    let nowhere = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        format!("http://{}/mcp", listener.local_addr().expect("an address"))
+    };
+    let shown = sinew(&machine, &["connect", "cursor", "--http", &nowhere]);
+    assert!(shown.contains("does not answer") && shown.contains("`sinew serve`"), "{shown}");
+    assert!(shown.ends_with("exit 0"), "{shown}");
+    let doctor = sinew(&machine, &["doctor"]);
+    assert!(doctor.contains("does not answer"), "{doctor}");
+    if !command(&machine, &["serve", "--help"]).output().is_ok_and(|out| out.status.success()) {
+        return sinew_testkit::report_skip("this build has no `sinew serve`");
+    }
+    let server = ServingProgram::start(&machine);
+    let url = format!("http://{}/mcp", server.address());
+    let check = |token: Option<&str>| {
+        let mut run =
+            command(&machine, &["connect", "cursor", "--http", &url, "--force", "--json"]);
+        if let Some(token) = token {
+            run.env("SINEW_TOKEN", token);
+        }
+        let output = run.output().expect("sinew runs");
+        let plan: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        plan["server"].clone()
+    };
+    let without = check(None);
+    assert_eq!(without["works"], false, "{without}");
+    assert!(
+        without["detail"].as_str().is_some_and(|said| said.contains("SINEW_TOKEN")),
+        "{without}"
+    );
+    let wrong = check(Some("wrong"));
+    assert!(wrong["detail"].as_str().is_some_and(|said| said.contains("accept")), "{wrong}");
+    let right = check(Some(server.token()));
+    assert_eq!(right["works"], true, "{right}");
+    assert!(right["detail"].as_str().is_some_and(|said| said.contains(" tools")), "{right}");
 }

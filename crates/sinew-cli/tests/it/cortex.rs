@@ -6,7 +6,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 use sinew_testkit::TestMachine;
 
-use crate::support::{command, json, shown, sinew};
+use crate::support::{command, json, shown, sinew, typed};
 
 /// What a run printed, with ids and dates as words.
 fn steady(text: &str) -> String {
@@ -143,15 +143,17 @@ fn lessons_are_listed_and_judged() {
 }
 
 #[test]
-fn the_blacklist_hides_and_shows() {
+fn the_blacklist_hides_and_shows_for_a_person() {
     let machine = learned();
     let add =
         ["cortex", "blacklist", "add", "todoist", "--reason", "sends mail to bob@example.com"];
     assert_snapshot!(told(&machine, &add));
-    assert_snapshot!(told(&machine, &["cortex", "blacklist", "add", "todoist"]));
+    let typed = |args: &[&str]| steady(&typed(&machine, args, ""));
+    assert_snapshot!(typed(&add));
+    assert_snapshot!(typed(&["cortex", "blacklist", "add", "todoist"]));
     let shown = told(&machine, &["cortex", "show", "task-management"]);
     assert!(shown.contains("never offered: it is blacklisted"), "{shown}");
-    assert_snapshot!(told(&machine, &["cortex", "blacklist", "remove", "todoist"]));
+    assert_snapshot!(typed(&["cortex", "blacklist", "remove", "todoist"]));
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use insta::assert_snapshot;
 use sinew_testkit::TestMachine;
 
-use crate::support::{command, json, shown, sinew};
+use crate::support::{command, json, shown, sinew, unattended};
 
 const FORGE: &str = "metadata: {openclaw: {requires: {bins: [forge], env: [FORGE_KEY]}, install: [{kind: brew, formula: forge, bins: [forge]}, {kind: apt, package: forge, bins: [forge]}, {kind: snap, package: forge}]}}";
 
 fn machine(brew: &str) -> TestMachine {
-    TestMachine::new().workspace_skill("forge", FORGE).script("brew", brew)
+    unattended().workspace_skill("forge", FORGE).script("brew", brew)
 }
 
 /// A brew that makes the program it is asked for, beside itself.
@@ -77,9 +77,12 @@ fn a_skill_with_a_critical_finding_installs_nothing() {
 fn with_policy(script: &str) -> TestMachine {
     let machine = machine(WORKS).script("policy", script);
     let command = machine.path("bin/policy");
-    let config = serde_json::json!({ "security": { "installPolicy": {
-        "enabled": true, "exec": { "command": command, "timeoutMs": 2000 },
-    }}});
+    let config = serde_json::json!({
+        "security": { "installPolicy": {
+            "enabled": true, "exec": { "command": command, "timeoutMs": 2000 },
+        }},
+        "approvals": { "unattended": ["risk"] },
+    });
     machine.file("home/.sinew/config.json5", config.to_string())
 }
 
@@ -128,7 +131,7 @@ fn the_operators_policy_has_its_say() {
 #[test]
 fn a_tap_and_a_manager_need_a_yes_of_their_own() {
     let tapped = "metadata: {openclaw: {install: [{kind: brew, formula: forge, tap: a/b}]}}";
-    let machine = TestMachine::new()
+    let machine = unattended()
         .workspace_skill("forge", tapped)
         .script("brew", "echo \"$@\" >> ${0%/*}/../log");
     let log = || std::fs::read_to_string(machine.path("log")).unwrap_or_default();
@@ -137,7 +140,7 @@ fn a_tap_and_a_manager_need_a_yes_of_their_own() {
     sinew(&machine, &["deps", "forge", "--install", "--yes", "--with-tap"]);
     assert_eq!(log(), "tap a/b\ninstall forge\n");
     let uv = "metadata: {openclaw: {install: [{kind: uv, package: forge}]}}";
-    let machine = TestMachine::new()
+    let machine = unattended()
         .workspace_skill("forge", uv)
         .script("brew", "echo \"$@\" >> ${0%/*}/../log; printf '#!/bin/sh\\nexit 0\\n' > ${0%/*}/uv; /bin/chmod 755 ${0%/*}/uv");
     let log = || std::fs::read_to_string(machine.path("log")).unwrap_or_default();

@@ -178,6 +178,11 @@ fn examples() {
     });
 }
 
+/// The carried skills on the machine of a page: a few of them, so that its lists stay short and do
+/// not change with each new skill.
+const SHOWN_SKILLS: [&str; 6] =
+    ["git-history", "github", "session-logs", "sinew", "skill-creator", "tmux"];
+
 /// Runs a page on a machine of its own, with the demo's samples as its project.
 fn run_page(page: &str, overwrite: bool) {
     let machine = sample_machine("page.in").bin("git");
@@ -187,6 +192,10 @@ fn run_page(page: &str, overwrite: bool) {
         text = text.replace(shown, real);
     }
     machine.write("page.md", text);
+    for name in SHOWN_SKILLS {
+        let file = read(&format!("crates/sinew-engine/skills/{name}/SKILL.md"));
+        machine.write(&format!("bundled/{name}/SKILL.md"), file);
+    }
     let copy = machine.path("page.md");
     let real = |path: &str| machine.path(path).to_string_lossy().into_owned();
     trycmd::TestCases::new()
@@ -194,10 +203,7 @@ fn run_page(page: &str, overwrite: bool) {
         .env("HOME", real("home"))
         .env("USERPROFILE", real("home"))
         .env("PATH", real("bin"))
-        .env(
-            "SINEW_BUNDLED_SKILLS_DIR",
-            repository().join("crates/sinew-engine/skills").to_string_lossy(),
-        )
+        .env("SINEW_BUNDLED_SKILLS_DIR", real("bundled"))
         .case(&copy)
         .run();
     if overwrite {

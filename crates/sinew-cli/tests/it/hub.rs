@@ -8,7 +8,7 @@ use sinew_testkit::{
     ClawHubDouble, ClawHubManner, GitHubDouble, ModerationFlag, TestMachine, skill_text,
 };
 
-use crate::support::{command, json, shown, sinew, typed};
+use crate::support::{command, json, shown, sinew, typed, unattended};
 
 /// A machine whose registries are on loopback.
 struct World {
@@ -19,11 +19,7 @@ struct World {
 
 impl World {
     fn new() -> Self {
-        Self {
-            machine: TestMachine::new(),
-            clawhub: ClawHubDouble::new(),
-            github: GitHubDouble::new(),
-        }
+        Self { machine: unattended(), clawhub: ClawHubDouble::new(), github: GitHubDouble::new() }
     }
 
     fn command(&self, args: &[&str]) -> Command {

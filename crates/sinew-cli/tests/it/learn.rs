@@ -10,7 +10,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use sinew_testkit::{TestMachine, shared_data};
 
-use crate::support::{command, json, shown, sinew};
+use crate::support::{command, json, shown, sinew, unattended};
 
 /// A generic trace of a run that succeeded.
 fn trace(task: &str, id: &str, commands: &[&str]) -> String {
@@ -83,7 +83,7 @@ fn a_draft_is_no_skill_until_it_is_applied_and_then_it_is_found() {
         .file("work/run.jsonl", release())
         .file(
             "home/.sinew/config.json5",
-            "{plugins: {entries: {'skill-workshop': {enabled: true}}}}",
+            "{plugins: {entries: {'skill-workshop': {enabled: true}}}, approvals: {unattended: ['proposal']}}",
         )
         .workspace_skill("soup", "")
         .workspace_skill("tyres", "");
@@ -201,7 +201,7 @@ fn no_planted_secret_is_printed_or_stored() {
     let Some(folder) = shared_data("data/traces") else { return };
     let expected = fs::read_to_string(folder.join("expected.json")).expect("answers");
     let expected: Value = serde_json::from_str(&expected).expect("answers");
-    let machine = TestMachine::new();
+    let machine = unattended();
     let folder = folder.to_string_lossy().into_owned();
     let mut printed = Vec::new();
     for args in

@@ -6,8 +6,11 @@
 )]
 
 mod acquire;
+mod activation;
+mod agent_trial;
 mod agents;
 mod approve;
+mod authority;
 mod bad_input;
 mod commands;
 mod conformance;
@@ -21,19 +24,24 @@ mod file_model;
 mod find;
 mod help;
 mod hook;
+mod hook_conduct;
 mod house;
 mod hub;
 mod import;
 mod learn;
+mod library;
 mod live;
 mod logging;
 mod mcp;
+mod one_skill;
 mod openpocket;
 mod output;
 #[cfg(unix)]
+mod plugins;
 mod recording;
 mod remote;
 mod scan;
+mod serving;
 mod soak;
 mod support;
 mod surfaces;

@@ -3,18 +3,15 @@
 
 #![cfg(target_os = "linux")]
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::io::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use sinew_engine::{Engine, EngineOptions};
 use sinew_testkit::TestMachine;
 
-use crate::support::command;
+use crate::serving::ServingProgram;
 
 const SKILLS: usize = 300;
 const CLIENTS: usize = 4;
@@ -26,74 +23,23 @@ const GROWTH: f64 = 1.05;
 /// A few seconds are too short to tell a leak from a heap that is still settling.
 const GROWTH_OF_SECONDS: f64 = 1.5;
 
-/// `sinew serve` on a free port.
-struct Served {
-    child: Child,
-    address: String,
-    token: String,
-}
-
-impl Served {
-    fn start(machine: &TestMachine) -> Self {
-        let engine =
-            Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
-        let token = engine.settings().access_token().expect("a token");
-        let mut child = command(machine, &["--json", "serve", "--listen", "127.0.0.1:0"])
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("sinew runs");
-        let mut line = String::new();
-        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
-        lines.read_line(&mut line).expect("a line");
-        let told: Value = serde_json::from_str(&line).expect("JSON");
-        let address = told["address"].as_str().expect("an address").to_owned();
-        Self { child, address, token }
-    }
-
-    /// The status of an answer.
-    fn ask(&self, method: &str, path: &str, more: &str, body: &Value) -> u16 {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nConnection: close\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n{more}\r\n{body}",
-            self.address,
-            self.token,
-            body.len()
-        );
-        let mut answer = Vec::new();
-        let asked = TcpStream::connect(&self.address).and_then(|mut stream| {
-            stream.set_read_timeout(Some(Duration::from_secs(60)))?;
-            stream.write_all(request.as_bytes())?;
-            stream.read_to_end(&mut answer)
-        });
-        asked.expect("an answer");
-        let head = String::from_utf8_lossy(&answer[..answer.len().min(64)]).into_owned();
-        head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default()
-    }
-
-    /// Resident memory in kilobytes.
-    fn memory(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.expect("a running server");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("memory");
-        line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
-    }
-}
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// Resident memory in kilobytes.
+fn memory(served: &ServingProgram) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", served.pid()));
+    let status = status.expect("a running server");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("memory");
+    line.trim().trim_end_matches(" kB").trim().parse().expect("a number")
 }
 
 /// One request of the mixture, the how-manieth it may be.
-fn request(served: &Served, at: usize) -> (&'static str, u16) {
+fn request(served: &ServingProgram, at: usize) -> (&'static str, u16) {
     let message =
         format!("please write the release notes of number {at} and greet team {}", at % 97);
-    let api = |method: &str, path: &str, body: Value| {
-        served.ask(method, &format!("/api/v1{path}"), "", &body)
+    let ask = |method: &str, path: &str, headers: &str, body: &Value| {
+        served.request(method, path, headers, body).0
     };
+    let api =
+        |method: &str, path: &str, body: Value| ask(method, &format!("/api/v1{path}"), "", &body);
     match at % 12 {
         0..=3 => ("route", api("POST", "/route", json!({"message": message}))),
         4 => ("skills", api("GET", "/skills?limit=100", Value::Null)),
@@ -108,7 +54,7 @@ fn request(served: &Served, at: usize) -> (&'static str, u16) {
         }
         8 => ("scan", api("POST", "/scan", json!({"text": format!("# {message}\n\nRun `ls`\n")}))),
         9 => ("cortex", api("GET", "/cortex", Value::Null)),
-        10 => ("metrics", served.ask("GET", "/metrics", "", &Value::Null)),
+        10 => ("metrics", ask("GET", "/metrics", "", &Value::Null)),
         _ => {
             let version = "2026-07-28";
             let meta = json!({
@@ -124,7 +70,7 @@ fn request(served: &Served, at: usize) -> (&'static str, u16) {
                 "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\n\
                  Mcp-Method: tools/call\r\nMcp-Name: find_skill\r\n"
             );
-            ("mcp", served.ask("POST", "/mcp", &more, &call))
+            ("mcp", ask("POST", "/mcp", &more, &call))
         }
     }
 }
@@ -147,7 +93,7 @@ fn under_mixed_load_memory_stays_what_it_was() {
         );
         machine = machine.file(&format!("work/skills/skill-{number}/SKILL.md"), text);
     }
-    let served = Served::start(&machine);
+    let served = ServingProgram::start(&machine);
     let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let wrong: Mutex<Vec<String>> = Mutex::default();
     let began = Instant::now();
@@ -167,7 +113,7 @@ fn under_mixed_load_memory_stays_what_it_was() {
         let mut touched = 0;
         while began.elapsed() < time {
             std::thread::sleep(time / 200);
-            samples.push((began.elapsed().as_secs_f64() / time.as_secs_f64(), served.memory()));
+            samples.push((began.elapsed().as_secs_f64() / time.as_secs_f64(), memory(&served)));
             // The user edits a skill now and then, and the catalog follows.
             if samples.len() % 20 == 0 {
                 touched += 1;

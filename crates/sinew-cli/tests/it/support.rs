@@ -10,6 +10,15 @@ pub(crate) fn sinew(machine: &TestMachine, args: &[&str]) -> String {
     shown(machine, &output)
 }
 
+/// What lets commands of a machine agree without a terminal to everything that a configuration can.
+pub(crate) const UNATTENDED: &str =
+    "{approvals: {unattended: ['install', 'risk', 'dependency', 'uninstall', 'proposal']}}";
+
+/// A machine whose commands may agree without a terminal, for tests of what comes after a yes.
+pub(crate) fn unattended() -> TestMachine {
+    TestMachine::new().file("home/.sinew/config.json5", UNATTENDED)
+}
+
 /// The command, ready to run in the machine's workspace.
 pub(crate) fn command(machine: &TestMachine, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sinew"));

@@ -21,8 +21,10 @@ pub struct CandidateSummary {
     pub version: Option<String>,
     /// What it says it is for.
     pub description: Option<String>,
-    /// Where it comes from.
+    /// Where it comes from, by name.
     pub source: String,
+    /// The address of that source.
+    pub address: String,
     /// Whether that source reviews what it offers.
     pub reviewed: bool,
     /// How many people marked it.
@@ -47,6 +49,7 @@ impl CandidateSummary {
     /// A candidate with what is known of it.
     pub(super) fn of(
         offer: &AcquireCandidate,
+        address: String,
         listing: Option<&MarketListing>,
         fetched: Option<&FetchedCandidate>,
         known: Option<&CandidateView>,
@@ -58,6 +61,7 @@ impl CandidateSummary {
             version: offer.staged.as_ref().map(|staged| staged.version.clone()),
             description: said.or_else(|| fetched.and_then(description)),
             source: offer.source.clone(),
+            address,
             reviewed: offer.reviewed,
             stars: listing.and_then(|listing| listing.stars),
             downloads: listing.and_then(|listing| listing.downloads),
@@ -79,7 +83,7 @@ impl CandidateSummary {
             description: self.description.clone(),
             stars: self.stars,
             downloads: self.downloads,
-            source: Some(self.source.clone()),
+            source: Some(self.address.clone()),
             reviewed: Some(self.reviewed),
             scan: self.scan,
             capabilities: self.capabilities.clone(),

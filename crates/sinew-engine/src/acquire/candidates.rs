@@ -114,6 +114,7 @@ impl AcquireDriver<'_> {
             let known = known.iter().find(|view| view.slug == offer.slug);
             CandidateSummary::of(
                 offer,
+                self.market.source_address(&offer.source),
                 self.listings.get(&offer.slug),
                 self.fetched.get(&offer.slug),
                 known,

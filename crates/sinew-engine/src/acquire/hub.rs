@@ -104,6 +104,10 @@ impl SkillMarket for HubMarket<'_> {
         })
     }
 
+    fn source_address(&self, source: &str) -> String {
+        self.hub.source_address(source)
+    }
+
     fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError> {
         let mut reference = parsed(reference)?;
         let vetted = self.prepare(reference.clone(), version)?;

@@ -20,6 +20,12 @@ pub trait SkillMarket {
         relevant: &dyn Fn(&MarketListing) -> bool,
     ) -> Result<MarketSearchResult, EngineError>;
 
+    /// The address of a source, for people: `clawhub` is the name of the default registry, wherever that
+    /// is.
+    fn source_address(&self, source: &str) -> String {
+        source.to_owned()
+    }
+
     /// The row of one skill that was chosen by its reference, in the version that is wanted.
     fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError>;
 

@@ -127,6 +127,7 @@ impl ApprovalsHandle<'_> {
         event: ApprovalEvent<'_>,
         by: &Actor,
     ) -> Result<Approval, EngineError> {
+        self.engine.check_gate()?;
         let store = self.engine.store()?;
         for _ in 0..MAX_TRIES {
             let (approval, version) = self.load_approval(id)?;

@@ -1,5 +1,7 @@
 //! The approval itself: what is asked, about which bytes, and where it stands.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 use sinew_cortex::UtcInstant;
 use sinew_cortex::acquire::{
@@ -241,6 +243,9 @@ pub struct DecisionOrigin {
     pub actor: Actor,
     /// Where.
     pub channel: ConsentChannel,
+    /// The agent's program that put the question to the person, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub via: Option<String>,
     /// When.
     pub at: UtcInstant,
     /// The person's words, where an agent passed them on.
@@ -249,6 +254,20 @@ pub struct DecisionOrigin {
     /// What they had to say about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+}
+
+impl fmt::Display for DecisionOrigin {
+    /// Who decided and over which channel, as records of installs name it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let actor = &self.actor;
+        let via = self.via.as_deref().unwrap_or("an agent's program");
+        match self.channel {
+            ConsentChannel::Cli => write!(f, "{actor}, at a terminal"),
+            ConsentChannel::Dashboard => write!(f, "{actor}, on a signed-in page"),
+            ConsentChannel::Elicitation => write!(f, "{actor}, asked by {via}"),
+            ConsentChannel::Relay => write!(f, "a person, as {actor} relays it"),
+        }
+    }
 }
 
 /// A question that is to be put to a person.

@@ -33,6 +33,8 @@ pub struct ApprovalDecision {
     pub channel: ConsentChannel,
     /// Whether the agent's program could have asked the person itself.
     pub can_elicit: bool,
+    /// The agent's program that put the question to the person, where one did.
+    pub via: Option<String>,
     /// The person's words; a relayed answer needs them.
     pub quote: Option<String>,
     /// What they had to say about it.
@@ -45,7 +47,16 @@ impl ApprovalDecision {
     /// An answer of a person at a terminal.
     pub fn at_terminal(said: ConsentAnswer, by: Actor) -> Self {
         let channel = ConsentChannel::Cli;
-        Self { said, by, channel, can_elicit: false, quote: None, comment: None, remember: false }
+        Self {
+            said,
+            by,
+            channel,
+            can_elicit: false,
+            via: None,
+            quote: None,
+            comment: None,
+            remember: false,
+        }
     }
 }
 
@@ -139,6 +150,12 @@ pub(super) fn step(
     }
     match event {
         ApprovalEvent::Decided(decision) => decide(approval, decision, now, relay),
+        // An agent takes back what it asked itself; a person, anything.
+        ApprovalEvent::Withdrawn(by)
+            if matches!(by, Actor::Agent { .. }) && approval.asked_by != *by =>
+        {
+            refused(approval, ApprovalRefusal::NotAPerson)
+        }
         ApprovalEvent::Withdrawn(by) => match approval.state {
             ApprovalState::Pending { .. } => {
                 let state = ApprovalState::Withdrawn { withdrawn_by: by.clone() };
@@ -160,8 +177,16 @@ fn decide(
     now: UtcInstant,
     relay: RelayPolicy,
 ) -> ApprovalTransition {
+    let relayed = decision.channel == ConsentChannel::Relay;
+    if !relayed && !decision.by.is_person() {
+        return refused(approval, ApprovalRefusal::NotAPerson);
+    }
     match (&approval.state, decision.said) {
         (ApprovalState::Pending { .. }, _) => {}
+        // What a person said for good, only a person takes back.
+        (ApprovalState::Approved { remember: true, .. }, ConsentAnswer::No) if relayed => {
+            return refused(approval, ApprovalRefusal::NotAPerson);
+        }
         // A no to what is remembered: the person is asked again from now on.
         (ApprovalState::Approved { remember: true, .. }, ConsentAnswer::No) => {
             if let ApprovalState::Approved { remember, .. } = &mut approval.state {
@@ -185,13 +210,13 @@ fn decide(
     let decided_by = DecisionOrigin {
         actor: decision.by.clone(),
         channel: decision.channel,
+        via: decision.via.clone(),
         at: now,
         quote: decision.quote.as_deref().map(|text| short(text.trim(), MAX_QUOTE)),
         comment: decision.comment.as_deref().map(|text| short(text.trim(), MAX_COMMENT)),
     };
     let (state, happened) = match decision.said {
         ConsentAnswer::Yes(scope) => {
-            let relayed = decision.channel == ConsentChannel::Relay;
             let remember = decision.remember && !relayed && can_be_remembered(approval.kind);
             (ApprovalState::Approved { decided_by, scope, used_for: None, remember }, "approved")
         }
@@ -207,9 +232,6 @@ fn may_decide(
     relay: RelayPolicy,
 ) -> Result<(), ApprovalRefusal> {
     let relayed = decision.channel == ConsentChannel::Relay;
-    if !relayed && !decision.by.is_person() {
-        return Err(ApprovalRefusal::NotAPerson);
-    }
     let words = decision.quote.as_deref().map(str::trim).unwrap_or_default();
     if relayed && !(1..=MAX_QUOTE).contains(&words.chars().count()) {
         return Err(ApprovalRefusal::NoQuote);

@@ -8,7 +8,7 @@ use sinew_cortex::prune::{self, PruneRemoval};
 use sinew_cortex::record::{BlacklistOp, ForgetScope, LessonOp, RecordBody};
 use sinew_cortex::signals::clean_detail;
 use sinew_cortex::{Ulid, UtcDay};
-use sinew_settings::ErrorCode;
+use sinew_settings::{Actor, ErrorCode};
 
 use super::Cortex;
 use crate::EngineError;
@@ -159,8 +159,14 @@ impl Cortex<'_> {
         self.with_memory(|memory| memory.blacklist.clone())
     }
 
-    /// Never offers a skill again; `false` when that was so already.
-    pub fn blacklist_add(&self, slug: &str, reason: Option<&str>) -> Result<bool, EngineError> {
+    /// Never offers a skill again; `false` when that was so already. An agent cannot.
+    pub fn blacklist_add(
+        &self,
+        slug: &str,
+        reason: Option<&str>,
+        by: &Actor,
+    ) -> Result<bool, EngineError> {
+        check_hider(by)?;
         let slug = super::record::checked_name("skill", slug)?;
         if self.with_memory(|memory| memory.is_blacklisted(&slug))? {
             return Ok(false);
@@ -175,8 +181,9 @@ impl Cortex<'_> {
         Ok(true)
     }
 
-    /// Lets a skill be offered again; `false` when it was not blacklisted.
-    pub fn blacklist_remove(&self, slug: &str) -> Result<bool, EngineError> {
+    /// Lets a skill be offered again; `false` when it was not blacklisted. An agent cannot.
+    pub fn blacklist_remove(&self, slug: &str, by: &Actor) -> Result<bool, EngineError> {
+        check_hider(by)?;
         if !self.with_memory(|memory| memory.is_blacklisted(slug))? {
             return Ok(false);
         }
@@ -246,4 +253,16 @@ impl Cortex<'_> {
 pub(super) fn unknown_skill(slug: &str) -> EngineError {
     EngineError::new(ErrorCode::UnknownSkill, format!("nothing is remembered of `{slug}`"))
         .hint("`sinew cortex show` lists what is remembered")
+}
+
+/// What is never offered is a person's choice.
+fn check_hider(by: &Actor) -> Result<(), EngineError> {
+    match by {
+        Actor::Agent { .. } => {
+            let message = "only a person can hide a skill, or show it again";
+            Err(EngineError::new(ErrorCode::NeedsPerson, message)
+                .hint("do it on the dashboard, or with `sinew cortex blacklist` in a terminal"))
+        }
+        Actor::Person { .. } | Actor::System => Ok(()),
+    }
 }

@@ -15,6 +15,7 @@ mod prior;
 mod recall;
 mod record;
 mod run;
+mod skill_identity;
 mod trials;
 
 use std::path::PathBuf;
@@ -32,6 +33,7 @@ pub use recall::{ProbedLesson, TaskRecall, WhyAnswer};
 pub(crate) use record::lesson_sentence;
 pub use record::{NewOutcome, OutcomeEffect, ReflexChange};
 pub use run::ReportedRun;
+pub use skill_identity::SkillIdentity;
 
 use crate::{Engine, EngineError};
 use log::FoldState;

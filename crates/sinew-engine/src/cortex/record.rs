@@ -36,7 +36,7 @@ pub struct NewOutcome {
     pub task: Option<String>,
     /// The skill.
     pub slug: String,
-    /// Its version.
+    /// Its version; [`Engine::identified`](crate::Engine::identified) knows it.
     pub version: String,
     /// Where it comes from; `clawhub` where absent.
     pub source: Option<String>,

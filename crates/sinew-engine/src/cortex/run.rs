@@ -256,7 +256,7 @@ fn check_keywords(keywords: &[String]) -> Result<(), EngineError> {
 
 fn unknown_run(id: &str) -> EngineError {
     EngineError::new(ErrorCode::UnknownRun, format!("there is no run `{id}`"))
-        .hint("without a run, name --region, --skill and --version")
+        .hint("without a run, name --region and --skill")
 }
 
 fn refused(refused: AcquireRefusal) -> EngineError {

@@ -10,7 +10,6 @@ mod run;
 pub use deps::{DepsReport, OffPathProgram};
 pub use install::{DependencyQuestion, DepsInstallReport, DepsInstallRequest, InstallStep};
 pub use run::{ExecReport, ExecRequest};
-pub(crate) use run::{slug, version};
 
 use crate::Engine;
 

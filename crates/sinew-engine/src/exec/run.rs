@@ -168,16 +168,17 @@ impl ExecHandle<'_> {
     ) -> Result<OutcomeEffect, EngineError> {
         let cortex = self.engine.cortex()?;
         let run = &report.run;
+        let known = self.engine.skill_identity(entry);
         let region = match region {
             Some(region) => Some(region.to_owned()),
-            None => cortex.with_memory(|memory| usual_region(memory, entry))?,
+            None => cortex.with_memory(|memory| usual_region(memory, entry, &known.slug))?,
         };
         cortex.record(&NewOutcome {
             region,
-            slug: slug(entry),
-            version: version(entry),
-            source: Some(entry.source.clone()),
-            digest: entry.scan.as_ref().map(|scan| scan.digest.clone()),
+            slug: known.slug,
+            version: known.version,
+            source: Some(known.source),
+            digest: known.digest,
             worked: Some(run.outcome == RunOutcome::Success),
             kind: run.outcome.failure(),
             detail: Some(run.detail.clone()).filter(|detail| !detail.is_empty()),
@@ -242,26 +243,12 @@ impl ExecHandle<'_> {
 
 /// The one region in which the skill is known, else a region of its own: a run by name does not state
 /// a task.
-fn usual_region(memory: &CortexMemory, entry: &CatalogEntry) -> Option<String> {
-    let slug = slug(entry);
-    let mut known = memory.motor.keys().filter(|region| memory.candidate(region, &slug).is_some());
+fn usual_region(memory: &CortexMemory, entry: &CatalogEntry, slug: &str) -> Option<String> {
+    let mut known = memory.motor.keys().filter(|region| memory.candidate(region, slug).is_some());
     match (known.next(), known.next()) {
         (Some(region), None) => Some(region.clone()),
         _ => clean_region(&entry.name),
     }
-}
-
-/// The skill's name as records carry it: one word.
-pub(crate) fn slug(entry: &CatalogEntry) -> String {
-    entry.skill_key.split_whitespace().collect::<Vec<_>>().join("-")
-}
-
-/// The version that its author names, else its content's own.
-pub(crate) fn version(entry: &CatalogEntry) -> String {
-    let fields = entry.skill.as_ref().map(|skill| &skill.frontmatter);
-    let named = fields.and_then(|fields| fields.get("version")?.source_text());
-    let named = named.filter(|text| !text.trim().is_empty() && !text.contains(char::is_whitespace));
-    named.unwrap_or_else(|| entry.content_hash.chars().take(12).collect())
 }
 
 /// A skill that lacks something may still be tried: what it lacks is part of what is learned. One

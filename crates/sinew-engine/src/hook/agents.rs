@@ -19,6 +19,8 @@ pub enum HookMoment {
     ToolFailure,
     /// The turn is over.
     Stop,
+    /// A helper of the agent begins.
+    SubagentStart,
     /// A helper of the agent has finished.
     SubagentStop,
     /// The session is over.
@@ -27,13 +29,14 @@ pub enum HookMoment {
 
 impl HookMoment {
     /// Every moment with the word for it on the command line.
-    const WORDS: [(&'static str, Self); 8] = [
+    const WORDS: [(&'static str, Self); 9] = [
         ("session-start", Self::SessionStart),
         ("user-prompt", Self::UserPrompt),
         ("pre-tool", Self::PreTool),
         ("post-tool", Self::PostTool),
         ("tool-failure", Self::ToolFailure),
         ("stop", Self::Stop),
+        ("subagent-start", Self::SubagentStart),
         ("subagent-stop", Self::SubagentStop),
         ("session-end", Self::SessionEnd),
     ];
@@ -59,8 +62,23 @@ pub(super) struct HookAgent {
     pub(super) name: &'static str,
     /// Its own names for moments.
     events: &'static [(&'static str, HookMoment)],
-    /// Whether it is asked not to show our answer to its user. Codex treats that as an error.
-    quiet: bool,
+    /// In which form it reads an answer.
+    form: AnswerForm,
+    /// How it calls a skill that it knows itself; `{name}` stands for the skill. Some only read its file.
+    call: Option<&'static str>,
+}
+
+/// How an agent reads what is added to a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerForm {
+    /// `hookSpecificOutput`, not to be shown to the user.
+    Quiet,
+    /// `hookSpecificOutput` alone. Codex treats a word about showing it as an error.
+    Plain,
+    /// One field with the text: what a plugin of ours passes on.
+    Field(&'static str),
+    /// One field with the text, when a session begins; nothing can be added to a message.
+    FieldAtStart(&'static str),
 }
 
 const HOSTS: &[HookAgent] = &[
@@ -73,10 +91,12 @@ const HOSTS: &[HookAgent] = &[
             ("PostToolUse", HookMoment::PostTool),
             ("PostToolUseFailure", HookMoment::ToolFailure),
             ("Stop", HookMoment::Stop),
+            ("SubagentStart", HookMoment::SubagentStart),
             ("SubagentStop", HookMoment::SubagentStop),
             ("SessionEnd", HookMoment::SessionEnd),
         ],
-        quiet: true,
+        form: AnswerForm::Quiet,
+        call: Some("the Skill tool with `{name}`, or /{name}"),
     },
     HookAgent {
         name: "codex",
@@ -86,10 +106,12 @@ const HOSTS: &[HookAgent] = &[
             ("PreToolUse", HookMoment::PreTool),
             ("PostToolUse", HookMoment::PostTool),
             ("Stop", HookMoment::Stop),
+            ("SubagentStart", HookMoment::SubagentStart),
             ("SubagentStop", HookMoment::SubagentStop),
             ("SessionEnd", HookMoment::SessionEnd),
         ],
-        quiet: false,
+        form: AnswerForm::Plain,
+        call: Some("mention ${name}"),
     },
     HookAgent {
         name: "gemini",
@@ -101,7 +123,42 @@ const HOSTS: &[HookAgent] = &[
             ("AfterAgent", HookMoment::Stop),
             ("SessionEnd", HookMoment::SessionEnd),
         ],
-        quiet: true,
+        form: AnswerForm::Quiet,
+        call: Some("the tool activate_skill with `{name}`"),
+    },
+    HookAgent {
+        name: "openclaw",
+        events: &[
+            ("before_prompt_build", HookMoment::UserPrompt),
+            ("after_tool_call", HookMoment::PostTool),
+            ("agent_end", HookMoment::Stop),
+        ],
+        form: AnswerForm::Field("prependContext"),
+        call: None,
+    },
+    HookAgent {
+        name: "opencode",
+        events: &[
+            ("chat.message", HookMoment::UserPrompt),
+            ("tool.execute.after", HookMoment::PostTool),
+            ("session.idle", HookMoment::Stop),
+        ],
+        form: AnswerForm::Field("context"),
+        call: Some("the tool skill with `{name}`"),
+    },
+    HookAgent {
+        name: "cursor",
+        events: &[
+            ("sessionStart", HookMoment::SessionStart),
+            ("beforeSubmitPrompt", HookMoment::UserPrompt),
+            ("preToolUse", HookMoment::PreTool),
+            ("postToolUse", HookMoment::PostTool),
+            ("postToolUseFailure", HookMoment::ToolFailure),
+            ("stop", HookMoment::Stop),
+            ("sessionEnd", HookMoment::SessionEnd),
+        ],
+        form: AnswerForm::FieldAtStart("additional_context"),
+        call: None,
     },
 ];
 
@@ -114,13 +171,26 @@ impl HookAgent {
         self.events.iter().find(|(name, _)| *name == event).map(|(_, moment)| *moment)
     }
 
+    /// How it calls one of its own skills. A name that is more than a word is not put into a sentence.
+    pub(super) fn call(&self, name: &str) -> Option<String> {
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let is_word = !name.is_empty() && name.chars().all(plain);
+        self.call.filter(|_| is_word).map(|call| call.replace("{name}", name))
+    }
+
     /// The answer that adds `context` to a message, in the agent's own form.
     pub(super) fn answer(&self, moment: HookMoment, context: &str) -> Option<Value> {
         let (event, _) = self.events.iter().find(|(_, known)| *known == moment)?;
         let specific = json!({ "hookEventName": event, "additionalContext": context });
-        Some(match self.quiet {
-            true => json!({ "suppressOutput": true, "hookSpecificOutput": specific }),
-            false => json!({ "hookSpecificOutput": specific }),
-        })
+        match self.form {
+            AnswerForm::Quiet => {
+                Some(json!({ "suppressOutput": true, "hookSpecificOutput": specific }))
+            }
+            AnswerForm::Plain => Some(json!({ "hookSpecificOutput": specific })),
+            AnswerForm::Field(name) => Some(json!({ name: context })),
+            AnswerForm::FieldAtStart(name) => {
+                (moment == HookMoment::SessionStart).then(|| json!({ name: context }))
+            }
+        }
     }
 }

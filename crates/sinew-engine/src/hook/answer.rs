@@ -1,43 +1,33 @@
-//! What an agent gets back: the index when a session begins, the right skills when a message is sent.
+//! What an agent gets back: what it cannot see when a session begins, the right skill when a message is
+//! sent or a helper starts.
 
 use std::io;
 use std::thread;
 
 use serde_json::Value;
-use sinew_catalog::EntryState;
-use sinew_route::RouteDecision;
-use sinew_settings::config::ModelChoice;
-use sinew_settings::{Actor, ErrorCode, path_text};
+use sinew_guard::own_frames::{SESSION_FRAME, framed};
+use sinew_settings::ErrorCode;
 
 use super::agents::HookMoment;
-use super::context::{self, HookOffer, MAX_OFFERS, OfferConfidence};
 use super::event::HookEvent;
-use super::input::MaskedText;
-use super::journal::SessionJournal;
 use super::leftovers::settle;
-use super::log::{HookDecision, HookDecisionKind, HookLog, LoggedMatch};
-use super::{HookReply, Hooks, home, kept, now, sessions};
-use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
+use super::log::{HookDecision, HookDecisionKind, HookLog};
+use super::{HookReply, Hooks, home, kept, now, trial};
+use crate::agent_trial::is_trial;
 use crate::{Engine, EngineError, PromptOptions, store};
 
 /// The tool of the MCP server that finds skills that do not fit into the index.
 const SEARCH_TOOL: &str = "find_skill";
 
-/// Characters of a message that are routed.
-const MAX_ROUTED: usize = 20_000;
-/// Characters of a message that the log keeps.
-const MAX_LOGGED: usize = 200;
-/// Sessions that are checked for unfinished work.
-const MAX_LOOKED_AT: usize = 32;
 /// Approvals that are named at the start of a session.
 const MAX_WAITING: usize = 8;
-/// Ranked skills that the log keeps.
-const LOGGED_RANKS: usize = 5;
 
 impl Hooks<'_> {
     /// Keeps what happened, and gives the answer. An error means that nothing is to be said.
     pub fn answer(&self, event: &HookEvent) -> Result<HookReply, EngineError> {
-        event.answer(self.engine)
+        let reply = event.answer(self.engine)?;
+        trial::keep(&self.engine.env, event, &reply);
+        Ok(reply)
     }
 }
 
@@ -58,6 +48,11 @@ impl HookEvent {
         note()?;
         match self.moment {
             HookMoment::SessionStart => self.session_start(engine),
+            HookMoment::SubagentStart => self.helper_start(engine),
+            // Nothing is learned from an agent that is only tried.
+            HookMoment::Stop | HookMoment::SessionEnd if is_trial(&engine.env) => {
+                Ok(HookReply::default())
+            }
             HookMoment::Stop | HookMoment::SessionEnd => {
                 let journal = self.journal(&engine.env);
                 settle(engine, &journal)?;
@@ -71,79 +66,54 @@ impl HookEvent {
         }
     }
 
+    /// What the agent cannot see by itself: skills that it does not list, and after its conversation was
+    /// shortened the skills that were in use.
     fn session_start(&self, engine: &Engine) -> Result<HookReply, EngineError> {
         let snapshot = engine.snapshot();
         let most = engine.config.hook.max_chars;
+        let in_use = self.skills_in_use(engine, &snapshot.catalog)?;
         let guidance = engine.workshop().guidance().filter(|text| text.chars().count() < most / 2);
         let before: Vec<String> = guidance.into_iter().chain(waiting(engine)).collect();
         let before = before.join("\n\n");
-        let room = most.saturating_sub(before.chars().count() + 2);
+        let listing = engine.skills().host_listing(self.host.name);
+        let visible = snapshot.catalog.unshadowed().filter(|entry| entry.model_visible);
+        let left_out = listing.names(visible);
+        let listed = left_out.len();
+        // The frame, and the empty lines between the parts.
+        let overhead = before.chars().count() + 2 * SESSION_FRAME.len() + 16;
+        let free = engine.config.hook.max_body.saturating_sub(in_use.text.chars().count());
         let options = PromptOptions {
-            max_chars: Some(room),
+            max_chars: Some(most.min(free).saturating_sub(overhead)),
             search_tool: Some(SEARCH_TOOL.to_owned()),
+            left_out,
             ..PromptOptions::default()
         };
         let block = engine.skills().prompt(&snapshot.catalog, &options);
         let (skills, of) = (block.report.included, block.report.total);
-        let text = format!("{before}\n\n{}", block.text);
-        let text = text.trim();
-        if text.chars().count() > most {
+        let parts = [before.as_str(), block.text.trim(), in_use.text.trim()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let text = match parts.as_slice() {
+            [] => String::new(),
+            parts => framed(SESSION_FRAME, &parts.join("\n\n")),
+        };
+        let added = text.chars().count();
+        if added > most.max(engine.config.hook.max_body) {
             return Err(EngineError::new(ErrorCode::TooLong, "the index does not fit"));
         }
-        let added = text.chars().count();
-        self.log(engine, HookDecisionKind::Indexed { skills, of, added })?;
-        let now = engine.env.clock.now_ms();
-        let others = SessionJournal::all(&sessions(&engine.env));
-        let work_left = others.iter().take(MAX_LOOKED_AT).any(|other| other.has_work(now));
-        Ok(HookReply { output: self.added(text), work_left })
+        self.note_offers(engine, &in_use.offers);
+        let again = in_use.offers.into_iter().map(|offer| offer.skill).collect();
+        self.log(engine, HookDecisionKind::Indexed { skills, of, added, listed, again })?;
+        // Whether anything is left over takes as long to find out as to do: the first message is to find
+        // its vectors, and sessions that broke off are settled.
+        Ok(HookReply { output: self.added(&text), work_left: true })
     }
 
-    fn user_prompt(&self, engine: &Engine) -> Result<HookReply, EngineError> {
-        let Some(prompt) = self.input.prompt() else { return Ok(HookReply::default()) };
-        let message: String = prompt.chars().take(MAX_ROUTED).collect();
-        let answer = engine.route(&RouteRequest {
-            // The static table: the encoder knows more, and would take half the time an agent waits.
-            models: ModelChoice::Static,
-            actor: Actor::Agent { name: self.host.name.to_owned() },
-            ..RouteRequest::new(message.as_str())
-        });
-        let (confidence, offers) = offers(&answer);
-        let unavailable = unavailable(&answer);
-        let most = engine.config.hook.max_chars;
-        let text = context::matching_skills(confidence, &offers, &unavailable, most);
-        let is_offered =
-            |name: &str| !text.is_empty() && offers.iter().any(|offer| offer.name == name);
-        let ranked = answer.matches.iter().take(LOGGED_RANKS);
-        let ranked: Vec<LoggedMatch> = ranked
-            .map(|found| LoggedMatch {
-                name: found.name.clone(),
-                probability: found.probability,
-                parts: parts(found.parts.each().map(|(name, part)| (name, part.value()))),
-                offered: is_offered(&found.name),
-            })
-            .collect();
-        self.log(
-            engine,
-            HookDecisionKind::Routed {
-                message: MaskedText::of(&message, MAX_LOGGED).text,
-                decision: answer.decision.as_str().to_owned(),
-                named: answer.named.iter().map(|named| named.name.clone()).collect(),
-                ranked,
-                unavailable: unavailable.iter().map(|skill| skill.sentence()).collect(),
-                threshold: answer.threshold,
-                degraded: answer.degraded.iter().map(|gone| gone.message.clone()).collect(),
-                added: text.chars().count(),
-            },
-        )?;
-        Ok(HookReply { output: self.added(&text), work_left: false })
-    }
-
-    fn added(&self, text: &str) -> Option<Value> {
+    pub(super) fn added(&self, text: &str) -> Option<Value> {
         if text.is_empty() { None } else { self.host.answer(self.moment, text) }
     }
 
     /// A decision that cannot be logged is not acted upon: it could not be explained later.
-    fn log(&self, engine: &Engine, what: HookDecisionKind) -> Result<(), EngineError> {
+    pub(super) fn log(&self, engine: &Engine, what: HookDecisionKind) -> Result<(), EngineError> {
         let decided = HookDecision {
             at: now(&engine.env),
             agent: self.host.name.to_owned(),
@@ -155,37 +125,6 @@ impl HookEvent {
         };
         HookLog::below(&home(&engine.env)).add(&decided).map_err(kept)
     }
-}
-
-/// The skills that are offered: those that the message names, or those that fit it.
-fn offers(answer: &RouteAnswer) -> (OfferConfidence, Vec<HookOffer<'_>>) {
-    if !answer.named.is_empty() {
-        let named = answer.named.iter().take(MAX_OFFERS).map(|named| HookOffer {
-            name: &named.name,
-            description: &named.description,
-            location: path_text(&named.file_path),
-            lessons: &named.lessons,
-        });
-        return (OfferConfidence::Named, named.collect());
-    }
-    let confidence = match answer.decision {
-        RouteDecision::Match => OfferConfidence::Match,
-        RouteDecision::Shortlist | RouteDecision::None => OfferConfidence::Shortlist,
-    };
-    let offered = answer.offers().iter().take(MAX_OFFERS).map(|found| HookOffer {
-        name: &found.name,
-        description: &found.description,
-        location: path_text(&found.file_path),
-        lessons: &found.lessons,
-    });
-    (confidence, offered.collect())
-}
-
-/// The skills that would fit if this machine had what they need. What a person switched off, or the
-/// guard holds back, is not brought up at every message.
-fn unavailable(answer: &RouteAnswer) -> Vec<&UnavailableSkill> {
-    let needs_setup = |skill: &&UnavailableSkill| skill.state == EntryState::NeedsSetup;
-    answer.unavailable.iter().filter(needs_setup).take(MAX_OFFERS).collect()
 }
 
 /// Approvals that wait for the user, by id only: what they are about is not told here.
@@ -200,8 +139,4 @@ fn waiting(engine: &Engine) -> Option<String> {
         pending.len(),
         ids.join(", ")
     ))
-}
-
-fn parts<'p>(each: impl Iterator<Item = (&'p str, f64)>) -> Vec<(String, f64)> {
-    each.filter(|(_, value)| *value != 0.0).map(|(name, value)| (name.to_owned(), value)).collect()
 }

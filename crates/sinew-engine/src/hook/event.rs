@@ -7,7 +7,7 @@ use sinew_settings::{Environment, ErrorCode};
 use sinew_traces::{live_end, live_message, live_trace};
 
 use super::agents::{HookAgent, HookMoment};
-use super::input::{self, HookInput};
+use super::input::{HookInput, ToolCall};
 use super::journal::{EventNovelty, JournalLine, SessionJournal, SpoolRecord};
 use super::{kept, now, sessions};
 use crate::EngineError;
@@ -63,6 +63,7 @@ impl HookEvent {
         match self.moment {
             HookMoment::SessionStart => !helper,
             HookMoment::UserPrompt => !helper && self.input.prompt().is_some(),
+            HookMoment::SubagentStart => helper,
             HookMoment::Stop => !self.input.is_stop_loop(),
             HookMoment::SessionEnd => true,
             _ => false,
@@ -81,19 +82,18 @@ impl HookEvent {
             HookMoment::UserPrompt if self.input.subagent().is_none() => {
                 self.input.masked_prompt().map(|said| JournalLine::Prompt { key, said })
             }
+            HookMoment::PreTool => self
+                .input
+                .delegation()
+                .map(|(helper_kind, task)| JournalLine::Delegation { key, helper_kind, task }),
             HookMoment::PostTool | HookMoment::ToolFailure => {
-                self.input.tool_call(self.moment).map(|call| JournalLine::Step { key, call })
+                let call = self.input.tool_call(self.moment);
+                call.filter(ToolCall::is_step).map(|call| JournalLine::Step { key, call })
             }
-            HookMoment::SubagentStop => self.input.subagent().map(|subagent| JournalLine::Step {
-                key,
-                call: input::ToolCall {
-                    tool: "subagent".to_owned(),
-                    failed: None,
-                    used: None,
-                    reported: None,
-                    subagent: Some(subagent),
-                },
-            }),
+            HookMoment::SubagentStop => self
+                .input
+                .subagent()
+                .map(|subagent| JournalLine::Step { key, call: ToolCall::of_helper(subagent) }),
             HookMoment::Stop if !self.input.is_stop_loop() => Some(JournalLine::Stop {
                 key,
                 at: env.clock.now_ms(),
@@ -118,8 +118,9 @@ impl HookEvent {
     fn traced(&self, env: &Environment, workspace: &Path) -> Option<SpoolRecord> {
         let at = now(env);
         let record = match self.moment {
-            HookMoment::UserPrompt => live_message(self.input.prompt()?, &at),
+            HookMoment::UserPrompt => live_message(&self.input.prompt()?, &at),
             HookMoment::PostTool | HookMoment::ToolFailure => {
+                self.input.tool_call(self.moment).filter(ToolCall::is_step)?;
                 self.input.live_step(self.moment, self.host.name, &at)?
             }
             HookMoment::Stop => live_end(self.input.last_message()),

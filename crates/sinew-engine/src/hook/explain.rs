@@ -3,7 +3,7 @@
 use sinew_settings::ErrorCode;
 
 use super::Hooks;
-use super::log::{HookDecision, HookDecisionKind, HookLog};
+use super::log::{HookDecision, HookDecisionKind, HookLog, LoggedOffer};
 use crate::{DecisionExplanation, EngineError, ExplanationMark};
 
 impl Hooks<'_> {
@@ -46,16 +46,15 @@ impl Hooks<'_> {
 fn answer(decided: &HookDecision) -> String {
     match &decided.what {
         HookDecisionKind::Routed { added: 0, .. } => "no skill was added to the message".to_owned(),
-        HookDecisionKind::Routed { ranked, named, .. } => {
-            let offered = ranked.iter().filter(|skill| skill.offered).map(|skill| &skill.name);
-            let mut names: Vec<&str> = named.iter().map(String::as_str).collect();
-            names.extend(
-                offered.map(String::as_str).filter(|name| !named.iter().any(|n| n == name)),
-            );
+        HookDecisionKind::Routed { offers, .. } => {
+            let names: Vec<&str> = offers.iter().map(|offer| offer.skill.as_str()).collect();
             match names.as_slice() {
                 [] => "the message was told of skills that cannot be used".to_owned(),
                 names => format!("the message was given {}", names.join(", ")),
             }
+        }
+        HookDecisionKind::Indexed { skills: 0, listed, .. } => {
+            format!("the session was given no index: the agent lists its {listed} skills itself")
         }
         HookDecisionKind::Indexed { skills, of, .. } => {
             format!("the session was given an index of {skills} of {of} skills")
@@ -76,6 +75,8 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
             unavailable,
             threshold,
             degraded,
+            offers,
+            notes,
             added,
         } => {
             why.step("heard", ExplanationMark::Note, format!("“{message}”"));
@@ -103,11 +104,26 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
                 why.step("route", ExplanationMark::Note, sentence);
             }
             for gone in degraded {
-                why.step("route", ExplanationMark::Note, gone);
+                why.step("route", ExplanationMark::Note, format!("left out: {gone}"));
+            }
+            for LoggedOffer { offer, skill, how } in offers {
+                let told = format!("{skill}: {} (offer {offer})", how.as_str());
+                why.step("offer", ExplanationMark::Pass, told);
+            }
+            for note in notes {
+                why.step("offer", ExplanationMark::Note, note);
             }
             why.step("added", ExplanationMark::Note, format!("{added} characters"));
         }
-        HookDecisionKind::Indexed { added, .. } => {
+        HookDecisionKind::Indexed { added, listed, again, .. } => {
+            if *listed > 0 {
+                let told = format!("{listed} skills are left out: the agent lists them itself");
+                why.step("index", ExplanationMark::Note, told);
+            }
+            for skill in again {
+                let told = format!("{skill} was in use, and came back");
+                why.step("index", ExplanationMark::Pass, told);
+            }
             why.step("added", ExplanationMark::Note, format!("{added} characters"));
         }
         HookDecisionKind::Settled { proposals, outcomes, notes } => {
@@ -146,7 +162,8 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
             }
         }
         HookDecisionKind::Failed { why: reason } => {
-            why.step("failed", ExplanationMark::Fail, reason);
+            let told = format!("{}: {reason}", decided.event);
+            why.step("failed", ExplanationMark::Fail, told);
         }
     }
 }

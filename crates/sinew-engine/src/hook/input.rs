@@ -1,6 +1,7 @@
 //! What an agent writes to a hook, read leniently: a field that is absent or of another type is
 //! ignored.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -8,10 +9,12 @@ use serde_json::{Map, Value};
 use sinew_cortex::failure::FailureKind;
 use sinew_exec::child::ExitCause;
 use sinew_exec::classify::{FailureEvidence, RunOutcome, classify};
+use sinew_guard::own_frames::without_own_frames;
 use sinew_guard::secrets;
-use sinew_traces::{LiveStep, live_step};
+use sinew_traces::{LiveStep, is_harness_tool, live_step};
 
 use super::agents::HookMoment;
+use super::in_use::SessionReturn;
 
 /// Characters of a message that are kept until the turn ends: a longer one is never a correction.
 const MAX_PROMPT: usize = 4_000;
@@ -28,6 +31,19 @@ const NOT_BY_A_PERSON: &[&str] = &["system", "loop_wakeup", "schedule_wakeup", "
 /// Fields of a tool's input that name a file.
 const FILE_FIELDS: &[&str] = &["file_path", "absolute_path", "path", "filename"];
 /// Fields of a tool's input that hold a command line.
+/// Files of one call that are kept.
+const MAX_FILES: usize = 8;
+/// What stands before a file in Codex's patches.
+const PATCH_MARKS: &[&str] = &["*** Update File: ", "*** Add File: "];
+/// Fields of a tool's input that hold a patch.
+const PATCH_FIELDS: &[&str] = &["input", "patch", "command", "cmd"];
+/// Tools by which an agent gives a task to a helper, by the end of their names, and the fields that hold
+/// the task.
+const DELEGATION_TOOLS: &[(&str, &[&str])] = &[
+    ("task", &["prompt", "description"]),
+    ("agent", &["prompt", "description"]),
+    ("spawn_agent", &["message", "prompt", "task"]),
+];
 const COMMAND_FIELDS: &[&str] = &["command", "cmd"];
 
 /// Tools that open a skill by its name, by the end of their own, and the fields that hold it.
@@ -53,7 +69,7 @@ pub(super) enum OpenedSkill {
     Name(String),
 }
 
-/// A call of a tool, without what it was about.
+/// A call of a tool: which, how it went, and the names of files, without what they hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct ToolCall {
     pub(super) tool: String,
@@ -66,6 +82,32 @@ pub(super) struct ToolCall {
     pub(super) reported: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) subagent: Option<String>,
+    /// Files that it touched, below the workspace where they lie there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) files: Vec<String>,
+    /// The program that it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) program: Option<String>,
+}
+
+impl ToolCall {
+    /// The work of a helper, as one step of its agent's.
+    pub(super) fn of_helper(helper: String) -> Self {
+        Self {
+            tool: "subagent".to_owned(),
+            failed: None,
+            used: None,
+            reported: None,
+            subagent: Some(helper),
+            files: Vec::new(),
+            program: None,
+        }
+    }
+
+    /// Whether it is a step of the work, and not the agent keeping itself in order.
+    pub(super) fn is_step(&self) -> bool {
+        self.used.is_some() || self.reported.is_some() || !is_harness_tool(&self.tool)
+    }
 }
 
 /// Text that may be kept, and whether a secret was taken out of it.
@@ -106,23 +148,57 @@ impl HookInput {
     }
 
     pub(super) fn session(&self) -> Option<String> {
-        self.name("session_id")
+        // Cursor calls it a conversation.
+        self.name("session_id").or_else(|| self.name("conversation_id"))
     }
 
     /// Where the agent works; a relative path is ignored.
     pub(super) fn cwd(&self) -> Option<PathBuf> {
-        self.text("cwd").map(PathBuf::from).filter(|path| path.is_absolute())
+        // Cursor names every folder of its window; the agent works in the first.
+        let roots = self.fields.get("workspace_roots").and_then(Value::as_array);
+        let first = roots.and_then(|roots| roots.first()).and_then(Value::as_str);
+        self.text("cwd").or(first).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// What the user said, where a user said it.
-    pub(super) fn prompt(&self) -> Option<&str> {
+    /// What the user said, where a user said it. What a hook added before is not part of it, even where
+    /// the agent hands it back.
+    pub(super) fn prompt(&self) -> Option<Cow<'_, str>> {
         let source = self.text("source");
         let by_person = !source.is_some_and(|source| NOT_BY_A_PERSON.contains(&source));
-        self.text("prompt").filter(|prompt| by_person && !prompt.trim().is_empty())
+        let prompt = self.text("prompt").filter(|_| by_person).map(without_own_frames);
+        prompt.filter(|prompt| !prompt.trim().is_empty())
     }
 
     pub(super) fn masked_prompt(&self) -> Option<MaskedText> {
-        self.prompt().map(|prompt| MaskedText::of(prompt, MAX_PROMPT))
+        self.prompt().map(|prompt| MaskedText::of(&prompt, MAX_PROMPT))
+    }
+
+    /// Why the session begins in the middle, if it does.
+    pub(super) fn session_return(&self) -> Option<SessionReturn> {
+        match self.text("source")? {
+            "compact" => Some(SessionReturn::Compacted),
+            "resume" => Some(SessionReturn::Resumed),
+            "clear" => Some(SessionReturn::Cleared),
+            _ => None,
+        }
+    }
+
+    /// The helper that begins, and of which kind it is.
+    pub(super) fn helper(&self) -> Option<String> {
+        self.subagent()
+    }
+
+    pub(super) fn helper_kind(&self) -> Option<String> {
+        self.name("agent_type")
+    }
+
+    /// The task that a call gives to a helper: its kind, and what it is to do.
+    pub(super) fn delegation(&self) -> Option<(Option<String>, MaskedText)> {
+        let (tool, input) = (plain_name(self.text("tool_name")?), self.fields.get("tool_input"));
+        let (_, fields) = DELEGATION_TOOLS.iter().find(|(name, _)| *name == tool)?;
+        let task = first_text(input, fields).filter(|task| !task.trim().is_empty())?;
+        let kind = first_text(input, &["subagent_type", "agent_type"]).map(short);
+        Some((kind, MaskedText::of(&without_own_frames(task), MAX_PROMPT)))
     }
 
     /// The agent's last message.
@@ -148,9 +224,12 @@ impl HookInput {
     /// What distinguishes this event from others of its kind in the session.
     pub(super) fn key(&self, moment: HookMoment) -> Option<String> {
         let id = match moment {
-            HookMoment::SubagentStop => self.name("agent_id"),
+            HookMoment::SubagentStart | HookMoment::SubagentStop => self.name("agent_id"),
             moment if moment.is_about_a_tool() => self.name("tool_use_id"),
-            _ => self.name("prompt_id").or_else(|| self.name("turn_id")),
+            _ => self
+                .name("prompt_id")
+                .or_else(|| self.name("turn_id"))
+                .or_else(|| self.name("generation_id")),
         };
         let id = id.or_else(|| self.name("timestamp"))?;
         Some(format!("{}:{id}", moment.as_str()))
@@ -159,8 +238,7 @@ impl HookInput {
     pub(super) fn tool_call(&self, moment: HookMoment) -> Option<ToolCall> {
         let tool = self.name("tool_name")?;
         let input = self.fields.get("tool_input");
-        let plain = tool.rsplit("__").next().unwrap_or(&tool).rsplit(['/', '.', ':']).next();
-        let plain = plain.unwrap_or(&tool).to_lowercase();
+        let plain = plain_name(&tool);
         let reported =
             (plain == REPORT_TOOL).then(|| first_text(input, &["skill"]).map(short)).flatten();
         Some(ToolCall {
@@ -168,8 +246,30 @@ impl HookInput {
             used: input.and_then(|input| used(&plain, input)),
             reported,
             subagent: self.subagent(),
+            files: input.map(|input| self.files(input)).unwrap_or_default(),
+            program: input.and_then(ran_program),
             tool,
         })
+    }
+
+    /// The files that a call touches.
+    fn files(&self, input: &Value) -> Vec<String> {
+        let named = first_text(Some(input), FILE_FIELDS).filter(|file| !is_skill_file(file));
+        let patch = PATCH_FIELDS.iter().find_map(|field| match input.get(field)? {
+            Value::String(text) => Some(text.as_str()),
+            Value::Array(words) => words.iter().filter_map(Value::as_str).next_back(),
+            _ => None,
+        });
+        let patched = patch.into_iter().flat_map(str::lines).filter_map(|line| {
+            PATCH_MARKS.iter().find_map(|mark| line.strip_prefix(mark)).map(str::trim)
+        });
+        let cwd = self.cwd();
+        let below = |file: &str| {
+            let path = Path::new(file);
+            let inside = cwd.as_deref().and_then(|cwd| path.strip_prefix(cwd).ok());
+            short(&secrets::mask_strict(&inside.unwrap_or(path).to_string_lossy()))
+        };
+        named.into_iter().chain(patched).take(MAX_FILES).map(below).collect()
     }
 
     /// The call as the session's trace keeps it; what a helper of the agent does is not part of it.
@@ -282,6 +382,27 @@ fn used(tool: &str, input: &Value) -> Option<OpenedSkill> {
     word.into_iter()
         .find(|word| is_skill_file(word))
         .map(|word| OpenedSkill::File(PathBuf::from(short(word))))
+}
+
+/// A tool's name without its server, in lower case.
+fn plain_name(tool: &str) -> String {
+    let plain = tool.rsplit("__").next().unwrap_or(tool).rsplit(['/', '.', ':']).next();
+    plain.unwrap_or(tool).to_lowercase()
+}
+
+/// The name of the program that a command line runs; nothing else of the line.
+fn ran_program(input: &Value) -> Option<String> {
+    let line = COMMAND_FIELDS.iter().find_map(|field| match input.get(field)? {
+        Value::String(line) => Some(line.as_str()),
+        Value::Array(words) => words.iter().filter_map(Value::as_str).next_back(),
+        _ => None,
+    })?;
+    let is_setting = |word: &&str| word.contains('=') && !word.starts_with('-');
+    let word = line.split_whitespace().find(|word| !is_setting(word))?;
+    let name = word.rsplit('/').next().unwrap_or(word);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+    let is_name = (1..=40).contains(&name.len()) && name.chars().all(plain);
+    is_name.then(|| name.to_owned())
 }
 
 fn is_skill_file(file: &str) -> bool {

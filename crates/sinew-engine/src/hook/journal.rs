@@ -19,7 +19,9 @@ use sinew_guard::atomic::FileLock;
 
 use super::input::{MaskedText, ToolCall};
 use super::json_lines;
+use super::offer::SkillOffer;
 use super::spool::TraceSpool;
+use super::touched_files::MAX_TOUCHED;
 
 /// A session that writes more than this between two settled turns is not recorded further.
 const MAX_JOURNAL: u64 = 4 << 20;
@@ -57,6 +59,21 @@ pub(super) enum JournalLine {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         said: Option<String>,
     },
+    /// A skill was offered.
+    Offer(SkillOffer),
+    /// The agent has shortened or cleared its conversation: texts that were given are gone.
+    Compacted,
+    /// The agent is about to give a task to a helper.
+    Delegation {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        key: Option<String>,
+        /// The kind of helper.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        helper_kind: Option<String>,
+        task: MaskedText,
+    },
+    /// A helper began with the task of the delegation of that number, counted from zero.
+    Claim { helper: String, delegation: usize },
     /// What follows from the turns up to this one was done.
     Settled {
         turns: usize,
@@ -77,13 +94,62 @@ pub(super) struct SpoolRecord {
 }
 
 impl JournalLine {
+    /// Whether it is something that the agent told, and not what was made of it meanwhile.
+    fn is_event(&self) -> bool {
+        !matches!(
+            self,
+            Self::Offer(_) | Self::Compacted | Self::Delegation { .. } | Self::Claim { .. }
+        )
+    }
+
     fn key(&self) -> Option<&str> {
         match self {
-            Self::Prompt { key, .. } | Self::Step { key, .. } | Self::Stop { key, .. } => {
-                key.as_deref()
-            }
-            Self::Settled { .. } | Self::Reviewed { .. } | Self::Learned { .. } => None,
+            Self::Prompt { key, .. }
+            | Self::Step { key, .. }
+            | Self::Stop { key, .. }
+            | Self::Delegation { key, .. } => key.as_deref(),
+            Self::Offer(_)
+            | Self::Compacted
+            | Self::Claim { .. }
+            | Self::Settled { .. }
+            | Self::Reviewed { .. }
+            | Self::Learned { .. } => None,
         }
+    }
+}
+
+/// What a session's journal holds.
+#[derive(Debug, Default)]
+pub(super) struct JournalLines(pub(super) Vec<JournalLine>);
+
+impl JournalLines {
+    /// The skills that were offered in the conversation as the agent has it now.
+    pub(super) fn offers(&self) -> Vec<SkillOffer> {
+        let since = self.0.iter().rposition(|line| *line == JournalLine::Compacted);
+        let lines = self.0[since.unwrap_or(0)..].iter();
+        let offers = lines.filter_map(|line| match line {
+            JournalLine::Offer(offer) => Some(offer.clone()),
+            _ => None,
+        });
+        offers.collect()
+    }
+
+    /// The files that tools touched, the last ones first.
+    pub(super) fn touched_files(&self) -> Vec<String> {
+        let steps = self.0.iter().rev().filter_map(|line| match line {
+            JournalLine::Step { call, .. } => Some(call),
+            _ => None,
+        });
+        let mut files: Vec<String> = Vec::new();
+        for file in steps.flat_map(|call| &call.files) {
+            if files.len() == MAX_TOUCHED {
+                break;
+            }
+            if !files.contains(file) {
+                files.push(file.clone());
+            }
+        }
+        files
     }
 }
 
@@ -107,6 +173,10 @@ pub(super) struct JournalTurn {
     pub(super) number: usize,
     pub(super) prompts: Vec<MaskedText>,
     pub(super) steps: Vec<ToolCall>,
+    /// The skills that were offered in the session up to its end.
+    pub(super) offers: Vec<SkillOffer>,
+    /// How many of these were made before it began.
+    pub(super) earlier_offers: usize,
     pub(super) at: u64,
     pub(super) agent: String,
     pub(super) session: String,
@@ -174,14 +244,17 @@ impl SessionJournal {
         let before = match line.key() {
             Some(key) => lines.iter().any(|known| known.key() == Some(key)),
             // Without an id, the same line twice in a row is one event; steps may repeat.
-            None => match line {
-                JournalLine::Prompt { .. } => lines.last() == Some(line),
-                JournalLine::Stop { .. } => !matches!(
-                    lines.last(),
-                    Some(JournalLine::Prompt { .. } | JournalLine::Step { .. })
-                ),
-                _ => false,
-            },
+            None => {
+                let mut events = lines.iter().rev().filter(|line| line.is_event());
+                match line {
+                    JournalLine::Prompt { .. } => events.next() == Some(line),
+                    JournalLine::Stop { .. } => !matches!(
+                        events.next(),
+                        Some(JournalLine::Prompt { .. } | JournalLine::Step { .. })
+                    ),
+                    _ => false,
+                }
+            }
         };
         if before {
             return Ok(EventNovelty::Again);
@@ -195,7 +268,11 @@ impl SessionJournal {
 
     fn append(&self, line: &JournalLine) -> io::Result<()> {
         let full = fs::metadata(&self.path).is_ok_and(|facts| facts.len() > MAX_JOURNAL);
-        if full && matches!(line, JournalLine::Prompt { .. } | JournalLine::Step { .. }) {
+        let grows = matches!(
+            line,
+            JournalLine::Prompt { .. } | JournalLine::Step { .. } | JournalLine::Delegation { .. }
+        );
+        if full && grows {
             return Err(io::Error::other("the session's file is full until its turn is over"));
         }
         json_lines::append(&self.path, line)
@@ -205,12 +282,16 @@ impl SessionJournal {
     pub(super) fn pending(&self) -> io::Result<PendingWork> {
         let (mut turns, mut settled, mut review, mut reviewed, mut learned) =
             (Vec::new(), 0, 0, 0, 0);
-        let (mut prompts, mut steps) = (Vec::new(), Vec::new());
-        let mut number = 0;
+        let (mut prompts, mut steps, mut offers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut number, mut earlier_offers) = (0, 0);
         for line in json_lines::read::<JournalLine>(&self.path)? {
             match line {
                 JournalLine::Prompt { said, .. } => prompts.push(said),
                 JournalLine::Step { call, .. } => steps.push(call),
+                JournalLine::Offer(offer) => offers.push(offer),
+                JournalLine::Compacted
+                | JournalLine::Delegation { .. }
+                | JournalLine::Claim { .. } => {}
                 JournalLine::Stop { at, agent, session, workspace, said, .. } => {
                     number += 1;
                     let (prompts, steps) =
@@ -219,12 +300,15 @@ impl SessionJournal {
                         number,
                         prompts,
                         steps,
+                        offers: offers.clone(),
+                        earlier_offers,
                         at,
                         agent,
                         session,
                         workspace,
                         said,
                     });
+                    earlier_offers = offers.len();
                 }
                 JournalLine::Settled { turns, review: due } => {
                     settled = settled.max(turns);
@@ -241,6 +325,40 @@ impl SessionJournal {
         let learn = turns.last().filter(|turn| is_traced && turn.number > learned).cloned();
         turns.retain(|turn| turn.number > settled);
         Ok(PendingWork { turns, review, learn })
+    }
+
+    /// Everything that is in it.
+    pub(super) fn lines(&self) -> io::Result<JournalLines> {
+        json_lines::read(&self.path).map(JournalLines)
+    }
+
+    /// The task of a helper that begins: the oldest one that no other helper began with, of its kind
+    /// where kinds are known.
+    pub(super) fn claim_delegation(
+        &self,
+        helper: &str,
+        kind: Option<&str>,
+    ) -> io::Result<Option<String>> {
+        let _lock = self.lock()?;
+        let lines = self.lines()?.0;
+        let claimed: Vec<usize> = lines
+            .iter()
+            .filter_map(|line| match line {
+                JournalLine::Claim { delegation, .. } => Some(*delegation),
+                _ => None,
+            })
+            .collect();
+        let delegations = lines.iter().filter_map(|line| match line {
+            JournalLine::Delegation { helper_kind, task, .. } => Some((helper_kind, task)),
+            _ => None,
+        });
+        let open = delegations.enumerate().filter(|(at, _)| !claimed.contains(at));
+        let open: Vec<_> = open.collect();
+        let same_kind = |wanted: &Option<String>| wanted.as_deref() == kind;
+        let fitting = open.iter().find(|(_, (wanted, _))| same_kind(wanted));
+        let Some((at, (_, task))) = fitting.or(open.first()) else { return Ok(None) };
+        self.append(&JournalLine::Claim { helper: helper.to_owned(), delegation: *at })?;
+        Ok(Some(task.text.clone()))
     }
 
     /// Notes how far turns were settled or reviewed.
@@ -275,11 +393,6 @@ impl SessionJournal {
             let _ = fs::remove_file(self.path.with_extension(extension));
         }
         Ok(())
-    }
-
-    /// Whether anything is to be done about it.
-    pub(super) fn has_work(&self, now_ms: u64) -> bool {
-        self.is_forgotten(now_ms) || self.pending().is_ok_and(|pending| !pending.is_empty())
     }
 
     /// Whether nothing was written for so long that the session must be over.

@@ -1,21 +1,79 @@
 //! What events left behind, done by a process of its own: turns that could not be settled in time, runs
 //! that are learned from, the reviewer's passes, and the index.
 
-use sinew_settings::Environment;
-use sinew_settings::config::ModelChoice;
-
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::{Duration, UNIX_EPOCH};
+
+use sinew_settings::Environment;
 
 use super::agents::HookMoment;
 use super::journal::{JournalLine, JournalTurn, SessionJournal};
 use super::log::{HookDecision, HookDecisionKind, HookLog};
+use super::work_queue::{QueuedWork, WorkQueue, WorkRequest};
 use super::{home, kept, now, sessions};
+use crate::agent_trial::is_trial;
 use crate::{Engine, EngineError, EngineOptions, LearnSource};
 
-/// Does what events left behind: turns that could not be settled in time, the reviewer's passes, and
-/// the index of `options.workspace`. It runs in the background.
+/// Asks for work in the background: turns that could not be settled in time, and the index of
+/// `options.workspace` with its vectors. Where the answer says so, the caller starts a process that calls
+/// [`settle_queued`].
+pub fn request_work(
+    env: &Environment,
+    options: &EngineOptions,
+) -> Result<WorkRequest, EngineError> {
+    let work = QueuedWork::of(options, &env.cwd);
+    let now = UNIX_EPOCH + Duration::from_millis(env.clock.now_ms());
+    WorkQueue::below(&home(env)).add(&work, now).map_err(kept)
+}
+
+/// Does what was asked for, unless another process is doing it.
+pub fn settle_queued(env: &Environment) -> Result<(), EngineError> {
+    if is_trial(env) {
+        return Ok(());
+    }
+    let mut trouble = None;
+    let worked = WorkQueue::below(&home(env)).work_off(&mut |waiting| {
+        let places: Vec<EngineOptions> = waiting.into_iter().map(QueuedWork::options).collect();
+        let settled = places.first().map_or(Ok(()), |first| settle_sessions(env, first));
+        // An error in one place does not stop the others.
+        let done = places.iter().fold(settled, |done, place| {
+            let completed = complete_index(env, place);
+            done.and(completed)
+        });
+        if let Err(error) = done {
+            tracing::warn!(%error, "work in the background could not be finished");
+            trouble = Some(error);
+        }
+    });
+    worked.map_err(kept)?;
+    trouble.map_or(Ok(()), Err)
+}
+
+/// Does what events left behind, now: turns that could not be settled in time, the reviewer's passes,
+/// and the index of `options.workspace`.
 pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), EngineError> {
+    if is_trial(env) {
+        return Ok(());
+    }
+    let _alone = WorkQueue::below(&home(env)).alone().map_err(kept)?;
+    let settled = settle_sessions(env, options);
+    complete_index(env, options)?;
+    settled
+}
+
+/// Learns from the sources that are watched, tells agents in library mode of skills that came or went,
+/// and completes the index of a workspace.
+fn complete_index(env: &Environment, options: &EngineOptions) -> Result<(), EngineError> {
+    let engine = Engine::open(env.clone(), options.clone())?;
+    engine.traces().learn(&LearnSource::Sources, None, &|_, _| {})?;
+    if let Err(error) = engine.connect().follow_library() {
+        tracing::warn!(%error, "an agent in library mode could not be brought up to date");
+    }
+    engine.routing().fill_vectors_slowly(&engine.snapshot())
+}
+
+fn settle_sessions(env: &Environment, options: &EngineOptions) -> Result<(), EngineError> {
     let mut engines: BTreeMap<PathBuf, Engine> = BTreeMap::new();
     let mut trouble = None;
     for journal in SessionJournal::all(&sessions(env)) {
@@ -45,10 +103,6 @@ pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), Engi
             trouble = Some(error);
         }
     }
-    let engine = Engine::open(env.clone(), options.clone())?;
-    engine.traces().learn(&LearnSource::Sources, None, &|_, _| {})?;
-    let snapshot = engine.snapshot();
-    drop(engine.routing().router(&snapshot, ModelChoice::Static));
     trouble.map_or(Ok(()), Err)
 }
 

@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use sinew_guard::atomic::FileLock;
 
+use super::UNHEARD;
+use super::agents::HookMoment;
 use super::json_lines;
+use super::offer::OfferKind;
 
 /// The log is rotated at this size, and one old one is kept.
 const MAX_LOG: u64 = 1 << 20;
@@ -27,6 +30,31 @@ pub(super) struct HookDecision {
     pub(super) ms: Option<u64>,
     #[serde(flatten)]
     pub(super) what: HookDecisionKind,
+}
+
+impl HookDecision {
+    /// Whether an agent waited for it before it asked its model.
+    fn is_answer(&self) -> bool {
+        match &self.what {
+            HookDecisionKind::Routed { .. } | HookDecisionKind::Indexed { .. } => true,
+            HookDecisionKind::Settled { .. } | HookDecisionKind::Learned { .. } => false,
+            // It may have been any moment, and must not take the place of a message.
+            HookDecisionKind::Failed { .. } if self.event == UNHEARD => false,
+            // What could not be understood may have been a message.
+            HookDecisionKind::Failed { .. } => !matches!(
+                HookMoment::of_word(&self.event),
+                Some(
+                    HookMoment::Stop
+                        | HookMoment::SessionEnd
+                        | HookMoment::SubagentStart
+                        | HookMoment::SubagentStop
+                        | HookMoment::PreTool
+                        | HookMoment::PostTool
+                        | HookMoment::ToolFailure
+                )
+            ),
+        }
+    }
 }
 
 /// What was decided.
@@ -49,11 +77,27 @@ pub(super) enum HookDecisionKind {
         threshold: f64,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         degraded: Vec<String>,
+        /// The skills that were offered, and how each came.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        offers: Vec<LoggedOffer>,
+        /// Why something did not come along, or came.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        notes: Vec<String>,
         /// Characters that were added.
         added: usize,
     },
     /// The index was given.
-    Indexed { skills: usize, of: usize, added: usize },
+    Indexed {
+        skills: usize,
+        of: usize,
+        added: usize,
+        /// Skills that the agent lists itself.
+        #[serde(default)]
+        listed: usize,
+        /// Skills in use that came back.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        again: Vec<String>,
+    },
     /// A turn was settled.
     Settled {
         proposals: Vec<String>,
@@ -80,6 +124,14 @@ pub(super) struct LoggedMatch {
     /// What its score is made of.
     pub(super) parts: Vec<(String, f64)>,
     pub(super) offered: bool,
+}
+
+/// A skill that was offered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LoggedOffer {
+    pub(super) offer: String,
+    pub(super) skill: String,
+    pub(super) how: OfferKind,
 }
 
 /// How a skill that was opened did.
@@ -125,19 +177,17 @@ impl HookLog {
         (all, after)
     }
 
-    /// The last message or session start that was decided on, and what came after it.
+    /// The last message or session start that was decided on, and what came after it in its session. The
+    /// record of a message belongs to the message: what another moment or another session did later adds
+    /// to it or stands apart, and never takes its place.
     pub(super) fn last(&self) -> Vec<HookDecision> {
         let mut all: Vec<HookDecision> = json_lines::read(&self.old()).unwrap_or_default();
         all.extend(json_lines::read(&self.path).unwrap_or_default());
-        let is_answer = |decided: &HookDecision| {
-            !matches!(
-                decided.what,
-                HookDecisionKind::Settled { .. } | HookDecisionKind::Learned { .. }
-            )
-        };
-        match all.iter().rposition(is_answer) {
-            Some(at) => all.split_off(at),
-            None => Vec::new(),
-        }
+        let Some(at) = all.iter().rposition(HookDecision::is_answer) else { return all };
+        let mut rest = all.split_off(at).into_iter();
+        let Some(first) = rest.next() else { return Vec::new() };
+        let session = first.session.clone();
+        let same = rest.filter(|later| later.session.is_none() || later.session == session);
+        [first].into_iter().chain(same).collect()
     }
 }

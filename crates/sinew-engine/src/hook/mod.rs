@@ -4,7 +4,7 @@
 //! [`Hooks::answer`] gives the text that is to be added, in the agent's own form, and leaves a line in
 //! the session's journal. When the turn is over, the lines are evaluated: they become a captured
 //! correction, a counted turn, outcomes of the skills that were opened. Whatever is late is done by
-//! [`settle_all`] in a background process.
+//! [`settle_queued`] in a background process, of which there is one at a time.
 //!
 //! What must never happen here: an agent that is blocked, told to stop, or kept waiting; a secret in
 //! what is kept; text of a skill that reaches a prompt without being escaped.
@@ -14,13 +14,23 @@ mod answer;
 mod context;
 mod event;
 mod explain;
+mod in_use;
 mod input;
 mod journal;
 mod json_lines;
 mod leftovers;
 mod log;
+mod message;
+mod offer;
 mod settlement;
+mod skill_text;
 mod spool;
+mod touched_files;
+mod trial;
+mod turn_usage;
+mod usage;
+mod usage_log;
+mod work_queue;
 
 use std::io;
 use std::path::PathBuf;
@@ -37,11 +47,17 @@ use agents::HookAgent;
 pub use agents::HookMoment;
 pub use event::HookEvent;
 use input::MaskedText;
-pub use leftovers::settle_all;
+pub use leftovers::{request_work, settle_all, settle_queued};
 use log::{HookDecision, HookDecisionKind, HookLog};
+pub(crate) use trial::{TrialHookLine, trial_lines};
+pub use usage::{UsageGrouping, UsageReport, UsageRow};
+pub use work_queue::WorkRequest;
 
 /// The largest event that is read. Agents send whole files; larger input is not a message.
 pub const MAX_EVENT: u64 = 4 << 20;
+
+/// The word for the moment of an event that was not understood before its deadline.
+pub const UNHEARD: &str = "unheard";
 
 /// Answers agents' hooks. Made by [`Engine::hooks`].
 #[derive(Debug, Clone, Copy)]
@@ -61,7 +77,7 @@ impl Engine {
 pub struct HookReply {
     /// What the agent is to read.
     pub output: Option<Value>,
-    /// Whether [`settle_all`] has something to do.
+    /// Whether there is work for the background: see [`request_work`].
     pub work_left: bool,
 }
 
@@ -128,8 +144,10 @@ pub fn note_failure(env: &Environment, agent: &str, event: &str, took: Duration,
     }
 }
 
+/// Where hooks keep their files: with the trial of an agent, where there is one.
 fn home(env: &Environment) -> PathBuf {
-    env.sinew_home().join("hooks")
+    crate::agent_trial::TrialFolder::of(env)
+        .map_or_else(|| env.sinew_home().join("hooks"), |record| record.folder())
 }
 
 fn sessions(env: &Environment) -> PathBuf {

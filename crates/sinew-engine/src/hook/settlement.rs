@@ -15,7 +15,7 @@ use sinew_workshop::LearnStatus;
 use super::input::{OpenedSkill, ToolCall};
 use super::journal::JournalTurn;
 use super::log::{HookDecisionKind, LoggedOutcome};
-use crate::exec::{slug, version};
+use super::turn_usage::{self, SkillUse};
 use crate::{Engine, EngineError, NewOutcome};
 
 /// A turn is judged only by the steps that ran in it, not by a person: it counts half.
@@ -42,7 +42,10 @@ impl Engine {
             notes = report.events.iter().map(sinew_workshop::WorkshopEvent::line).collect();
             review = report.review_due;
         }
-        let outcomes = self.close_outcomes(turn)?;
+        let snapshot = self.snapshot();
+        let uses = turn_usage::uses(turn, &snapshot.catalog);
+        let outcomes = self.close_outcomes(turn, &uses)?;
+        self.note_turn_usage(turn, &uses, &outcomes, &proposals);
         Ok(TurnSettlement {
             what: HookDecisionKind::Settled { proposals, outcomes, notes },
             review,
@@ -70,23 +73,21 @@ impl Engine {
         self.workshop().review_turn(&told(turn, &messages)).map(drop)
     }
 
-    fn close_outcomes(&self, turn: &JournalTurn) -> Result<Vec<LoggedOutcome>, EngineError> {
+    fn close_outcomes(
+        &self,
+        turn: &JournalTurn,
+        uses: &[SkillUse<'_>],
+    ) -> Result<Vec<LoggedOutcome>, EngineError> {
         let mut closed: Vec<LoggedOutcome> = Vec::new();
-        if !self.config.cortex.enabled || turn.steps.iter().all(|step| step.used.is_none()) {
-            return Ok(closed);
-        }
-        let snapshot = self.snapshot();
-        for (at, step) in turn.steps.iter().enumerate() {
-            let Some(used) = &step.used else { continue };
-            let Some(entry) = entry(&snapshot.catalog, used, &turn.workspace) else { continue };
+        for SkillUse { entry, rest, .. } in uses {
             self.workshop().note_loaded(entry);
             let told = |step: &ToolCall| step.reported.as_deref() == Some(&entry.name);
             let known = closed.iter().any(|closed| closed.skill == entry.name);
-            if known || turn.steps.iter().any(told) || step.failed.is_some() {
+            if known || turn.steps.iter().any(told) {
                 continue;
             }
-            let result = result(&turn.steps[at + 1..]);
-            if let Some(worked) = result {
+            let result = result(rest);
+            if let Some(worked) = result.filter(|_| self.config.cortex.enabled) {
                 self.cortex()?.record(&self.outcome(turn, entry, worked))?;
             }
             let result = match result {
@@ -109,13 +110,14 @@ impl Engine {
         let late = self.env.clock.now_ms().saturating_sub(turn.at) > LATE_MS;
         let task = turn.prompts.iter().find(|prompt| !prompt.had_secret);
         let task = task.map_or(entry.description.as_str(), |prompt| prompt.text.as_str());
+        let known = self.skill_identity(entry);
         NewOutcome {
             id: Some(Ulid::new(stopped, chance(turn, entry))),
             task: Some(task.to_owned()),
-            slug: slug(entry),
-            version: version(entry),
-            source: Some(entry.source.clone()),
-            digest: entry.scan.as_ref().map(|scan| scan.digest.clone()),
+            slug: known.slug,
+            version: known.version,
+            source: Some(known.source),
+            digest: known.digest,
             worked: Some(worked.is_ok()),
             kind: worked.err(),
             blame: Some(SHARE),
@@ -148,7 +150,7 @@ fn result(after: &[ToolCall]) -> Option<Result<(), FailureKind>> {
     })
 }
 
-fn entry<'c>(
+pub(super) fn entry<'c>(
     catalog: &'c Catalog,
     used: &OpenedSkill,
     workspace: &Path,

@@ -38,7 +38,7 @@ impl HubHandle<'_> {
             };
             self.engine.approvals().consume(&approval.id, &used).ok()?;
             Some(ApprovalAnswer::Yes {
-                by: decided_by.actor.to_string(),
+                by: decided_by.to_string(),
                 method: ApprovalMethod::Prompt,
                 reason: Some(format!("approval {}", approval.id)),
                 scope: *scope,

@@ -29,6 +29,7 @@ impl PolicyHub<'_> {
         workdir: &Workdir,
         approver: &mut dyn Approver,
     ) -> Result<VettedInstall, HubError> {
+        self.engine.check_hub_gate()?;
         let neighbours = self.engine.hub().existing_skills();
         let request = SkillInstallRequest { neighbours, ..request.clone() };
         match self.run(self.hub.prepare_install(request, workdir)?, approver)? {
@@ -60,6 +61,7 @@ impl PolicyHub<'_> {
         workdir: &Workdir,
         approver: &mut dyn Approver,
     ) -> Result<UpdateResult, HubError> {
+        self.engine.check_hub_gate()?;
         let neighbours = self.engine.hub().existing_skills();
         let request = UpdateRequest { neighbours, ..request.clone() };
         let preparation = self.hub.prepare_update(key, &request, workdir)?;
@@ -89,6 +91,7 @@ impl PolicyHub<'_> {
         workdir: &Workdir,
         approver: &mut dyn Approver,
     ) -> Result<Vec<RestoredSkill>, HubError> {
+        self.engine.check_hub_gate()?;
         workdir.recover(&self.engine.env)?;
         let lock = workdir.lock(&self.engine.env)?;
         let (mut done, mut waiting) = (Vec::new(), Vec::new());

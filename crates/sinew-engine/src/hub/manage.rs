@@ -3,18 +3,23 @@
 use serde_json::json;
 use sinew_hub::lock::LockEntry;
 use sinew_hub::{HubError, RestoredSkill, UninstalledSkill, Workdir};
-use sinew_settings::Actor;
+use sinew_settings::{Actor, ErrorCode};
 
 use super::policy::PolicyHub;
 
 impl PolicyHub<'_> {
-    /// Removes an installed skill, and records who did.
+    /// Removes an installed skill, and records who did. Only a person can.
     pub fn uninstall(
         &self,
         wanted: &str,
         workdir: &Workdir,
         actor: &Actor,
     ) -> Result<UninstalledSkill, HubError> {
+        self.engine.check_hub_gate()?;
+        if matches!(actor, Actor::Agent { .. }) {
+            return Err(HubError::new(ErrorCode::NeedsPerson, "only a person can remove a skill")
+                .hint("run `sinew uninstall` in a terminal, or remove it on the dashboard"));
+        }
         let removed = self.hub.uninstall(self.permit_change(wanted), workdir)?;
         let set = json!({"key": "installed", "before": removed.version, "after": "(removed)"});
         self.engine.settings().note_set(&removed.key, actor, &[set]);
@@ -29,6 +34,7 @@ impl PolicyHub<'_> {
         workdir: &Workdir,
         actor: &Actor,
     ) -> Result<(String, LockEntry), HubError> {
+        self.engine.check_hub_gate()?;
         let (key, entry) = self.hub.pin(self.permit_change(wanted), pin, workdir)?;
         let (free, held) = ("(free)", entry.version.as_str());
         let (before, after) = if entry.pinned { (free, held) } else { (held, free) };
@@ -40,6 +46,7 @@ impl PolicyHub<'_> {
     /// Adds skills that other tools installed here to the lock. They are held back until a person
     /// approves them.
     pub fn import(&self, workdir: &Workdir) -> Result<Vec<RestoredSkill>, HubError> {
+        self.engine.check_hub_gate()?;
         self.hub.import(self.permit_import(), workdir)
     }
 }

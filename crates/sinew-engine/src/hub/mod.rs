@@ -22,7 +22,7 @@ pub use sinew_hub::install::{
     ExistingSkill, InstallConcern, InstallReceipt, InstallReview, InstallRisk, PreparedInstall,
     ReviewOccasion, RuleAcceptance, SkillInstallRequest, VersionDiff,
 };
-pub use sinew_hub::lock::{ApprovalMethod, SkillRetention};
+pub use sinew_hub::lock::{ApprovalMethod, SkillRetention, SourceRecord};
 pub use sinew_hub::reference::{
     RequestedVersion, ShorthandMeaning, SkillReference, parse_requested_version,
 };

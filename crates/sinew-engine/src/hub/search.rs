@@ -27,6 +27,8 @@ pub struct SearchCandidate {
     /// The row.
     #[serde(flatten)]
     pub candidate: RegistryCandidate,
+    /// The address of its source.
+    pub address: String,
     /// What became of it here before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<CandidateHistory>,
@@ -80,7 +82,8 @@ impl HubHandle<'_> {
                 }
                 (history != CandidateHistory::default()).then_some(history)
             });
-            SearchCandidate { candidate, history }
+            let address = hub.source_address(&candidate.source);
+            SearchCandidate { candidate, address, history }
         });
         Ok(SearchReport {
             candidates: candidates.collect(),

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use sinew_catalog::InstallVoucher;
 use sinew_hub::hold_reason;
-use sinew_hub::lock::LockFile;
+use sinew_hub::lock::{LockEntry, LockFile};
 use sinew_settings::{Reason, ReasonCode};
 
 use crate::Engine;
@@ -64,6 +64,14 @@ impl Engine {
         let trust = Arc::new(LockTrust { tag, stamps, covered, locks, damaged });
         *known = Some(Arc::clone(&trust));
         trust
+    }
+}
+
+impl LockTrust {
+    /// The lock's key and entry of the skill in a folder.
+    pub(crate) fn locked_skill(&self, folder: &Path) -> Option<(&str, &LockEntry)> {
+        let (at, key) = self.covered.get(folder)?;
+        Some((key, self.locks.get(*at)?.skills.get(key)?))
     }
 }
 

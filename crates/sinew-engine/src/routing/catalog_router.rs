@@ -2,17 +2,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::{
-    DocumentKey, IndexBuildCounts, RankExplanation, RouteContext, RouteDecision, RouteDocument,
-    RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillPrior, UserMessage,
+    DocumentKey, Embedder, IndexBuildCounts, RankExplanation, RouteContext, RouteDecision,
+    RouteDocument, RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillPrior,
+    UserMessage,
 };
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ModelChoice;
 
 use super::index_file::{IndexFile, LoadedIndex};
+use super::punctual_embedder::PunctualEmbedder;
 use crate::cortex::{MessageLessons, RoutingMemory};
 use crate::{Engine, EngineError, quality};
 
@@ -81,8 +84,14 @@ pub struct IndexStatus {
 
 impl CatalogRouter {
     /// The router over a catalog. The index is read from disk where it fits, and brought up to date
-    /// where it does not; encoder vectors that are missing are computed here only if they are few.
-    pub(super) fn open(engine: &Engine, catalog: &Catalog, choice: ModelChoice) -> Self {
+    /// where it does not; encoder vectors that are missing are computed here only if they are few, and
+    /// only in half of the time until the answer is needed.
+    pub(super) fn open(
+        engine: &Engine,
+        catalog: &Catalog,
+        choice: ModelChoice,
+        until: Option<Instant>,
+    ) -> Self {
         let models = engine.models(choice);
         let file = IndexFile::of(
             &engine.env.sinew_home().join("cache"),
@@ -147,7 +156,11 @@ impl CatalogRouter {
         let local = router.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
         if local && (1..=FILL_AT_ONCE).contains(&router.pending_vectors()) {
             // Without its vectors the answer is that of words and static vectors, and says so.
-            if router.fill_vectors(&|_| {}).is_err() && !current {
+            let filled = match until {
+                None => router.fill_vectors(&|_| {}).is_ok(),
+                Some(until) => router.fill_some_vectors(until),
+            };
+            if !filled && !current {
                 router.file.save(router.router.index());
             }
         } else if !current {
@@ -169,12 +182,23 @@ impl Engine {
 }
 
 impl CatalogRouter {
-    /// Ranks the skills for a message; `top` as configured where absent.
-    pub(super) fn rank(&self, message: &str, top: Option<usize>) -> RankedMessage {
+    /// Ranks the skills for a message; `top` as configured where absent. What is not known by `until` is
+    /// left out.
+    pub(super) fn rank(
+        &self,
+        message: &str,
+        top: Option<usize>,
+        until: Option<Instant>,
+    ) -> RankedMessage {
         let mut config = self.router.config().clone();
         config.top = top.unwrap_or(config.top);
-        let router =
-            Router::from_index(Arc::clone(self.router.index()), self.models.clone(), config).0;
+        let mut models = self.models.clone();
+        if let Some(until) = until {
+            let punctual =
+                |encoder| -> Arc<dyn Embedder> { Arc::new(PunctualEmbedder::new(encoder, until)) };
+            models.encoder = models.encoder.map(punctual);
+        }
+        let router = Router::from_index(Arc::clone(self.router.index()), models, config).0;
         let scored = router.score(&UserMessage::from_user(message));
         let excluded = self.excluded();
         let prior = self.learned.as_ref().map(|learned| learned.prior(message));
@@ -249,6 +273,29 @@ impl CatalogRouter {
     ) -> Result<(), EngineError> {
         let local = self.models.encoder.as_ref().is_some_and(|encoder| encoder.is_local());
         self.fill_by(if local { 1 } else { FILL_STEP }, &|_| {}, give_way)
+    }
+
+    /// Computes missing vectors one by one in half of the time that is left, and keeps them; returns
+    /// whether there was any.
+    fn fill_some_vectors(&mut self, until: Instant) -> bool {
+        let Some(encoder) = self.models.encoder.clone() else { return false };
+        let now = Instant::now();
+        let stop = now + until.saturating_duration_since(now) / 2;
+        let mut index = RouteIndex::clone(self.router.index());
+        let mut filled = false;
+        for document in index.pending() {
+            if Instant::now() >= stop || index.fill(encoder.as_ref(), &[document], &|_| {}).is_err()
+            {
+                break;
+            }
+            filled = true;
+        }
+        if filled {
+            self.file.save(&index);
+            self.router = self.router.with_index(Arc::new(index));
+            self.status.pending = self.pending_vectors();
+        }
+        filled
     }
 
     fn fill_by(

@@ -171,14 +171,14 @@ impl QualityHandle<'_> {
             )
             .hint("each row has a query and should_trigger"));
         }
-        let mut router = CatalogRouter::open(self.engine, catalog, ModelChoice::Default);
+        let mut router = CatalogRouter::open(self.engine, catalog, ModelChoice::Default, None);
         router.fill_vectors(&|_| {})?;
         Ok(evaluate_triggers(router.router(), &rows.rows, Some(&entry.name)))
     }
 
     /// Pairs of skills that the router can hardly tell apart.
     pub fn confusable_skills(&self, catalog: &Catalog) -> Vec<ConfusablePair> {
-        let router = CatalogRouter::open(self.engine, catalog, ModelChoice::Static);
+        let router = CatalogRouter::open(self.engine, catalog, ModelChoice::Static, None);
         confusable_pairs(router.router(), CONFUSABLE)
     }
 }

@@ -19,6 +19,7 @@ mod index_file;
 mod learned;
 mod models;
 mod pool;
+mod punctual_embedder;
 mod unavailable;
 
 use std::collections::BTreeMap;
@@ -56,6 +57,9 @@ pub struct RouteRequest {
     pub prompt: AnswerPrompt,
     /// Who asks: what is told about skills that the guard holds back depends on it.
     pub actor: Actor,
+    /// When the answer is needed, where the caller cannot wait: a model that is not done by then is left
+    /// out, and the answer says so.
+    pub until: Option<Instant>,
 }
 
 /// Which prompt block comes along with an answer.
@@ -80,6 +84,7 @@ impl RouteRequest {
             models: ModelChoice::Default,
             prompt: AnswerPrompt::Omit,
             actor: Actor::System,
+            until: None,
         }
     }
 }
@@ -107,11 +112,12 @@ impl Routing<'_> {
     pub fn route(&self, snapshot: &Arc<Snapshot>, request: &RouteRequest) -> RouteAnswer {
         let (engine, catalog) = (self.engine, &snapshot.catalog);
         let started = Instant::now();
-        let router = self.router(snapshot, request.models);
-        let ranked = router.rank(&request.message, request.top);
+        let router = engine.routers.get(engine, snapshot, request.models, request.until);
+        let rank = |message: &str| router.rank(message, request.top, request.until);
+        let ranked = rank(&request.message);
         let intent = request.intent.as_deref().filter(|intent| !intent.trim().is_empty());
         let ranked = match intent {
-            Some(intent) => ranked.or_surer(router.rank(intent, request.top)),
+            Some(intent) => ranked.or_surer(rank(intent)),
             None => ranked,
         };
         let (result, unavailable) = engine.weigh_unavailable(catalog, ranked, &request.actor);
@@ -154,7 +160,7 @@ impl Routing<'_> {
     /// The router over one version of the catalog. It stays open between questions: opening the index
     /// of a large catalog takes longer than asking it.
     pub fn router(&self, snapshot: &Arc<Snapshot>, choice: ModelChoice) -> Arc<CatalogRouter> {
-        self.engine.routers.get(self.engine, snapshot, choice)
+        self.engine.routers.get(self.engine, snapshot, choice, None)
     }
 
     /// How the prompt block for a message is made: the skills that fit it keep their descriptions
@@ -162,7 +168,7 @@ impl Routing<'_> {
     pub fn prompt_options(&self, snapshot: &Arc<Snapshot>, message: &str) -> PromptOptions {
         let visible = snapshot.catalog.unshadowed().filter(|entry| entry.model_visible).count();
         let router = self.router(snapshot, ModelChoice::Default);
-        let result = router.rank(message, Some(visible.max(1))).result;
+        let result = router.rank(message, Some(visible.max(1)), None).result;
         let scores: BTreeMap<String, f64> =
             result.matches.into_iter().map(|found| (found.name, found.score)).collect();
         PromptOptions { message: Some(message.to_owned()), scores, ..PromptOptions::default() }
@@ -204,6 +210,16 @@ impl Routing<'_> {
         let filled = router.fill_vectors(progress);
         let router = self.engine.routers.keep(snapshot.version, choice, router);
         filled.map(|()| router.status.clone())
+    }
+
+    /// Computes the vectors that are missing, text by text on this thread: for a process in the
+    /// background, beside which people work.
+    pub fn fill_vectors_slowly(&self, snapshot: &Arc<Snapshot>) -> Result<(), EngineError> {
+        let choice = ModelChoice::Default;
+        let mut router = CatalogRouter::clone(&self.router(snapshot, choice));
+        let filled = router.fill_vectors_in_background(&|| {});
+        self.engine.routers.keep(snapshot.version, choice, router);
+        filled
     }
 
     /// From now on missing vectors are computed behind the answers. For processes that stay up.

@@ -97,6 +97,7 @@ impl RouterPool {
         engine: &Engine,
         snapshot: &Arc<Snapshot>,
         choice: ModelChoice,
+        until: Option<Instant>,
     ) -> Arc<CatalogRouter> {
         let known = lock(&self.open).iter().find_map(|open| {
             let fits = open.version == snapshot.version && open.choice == choice;
@@ -108,7 +109,7 @@ impl RouterPool {
                 None => known,
             },
             None => {
-                let opened = CatalogRouter::open(engine, &snapshot.catalog, choice);
+                let opened = CatalogRouter::open(engine, &snapshot.catalog, choice, until);
                 self.keep(snapshot.version, choice, opened)
             }
         };

@@ -6,7 +6,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
 use sinew_catalog::locations::HomeFolders;
-use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_guard::containment::{self, FileOpenError, FileReadError};
 use sinew_settings::{ErrorCode, path_text};
 use sinew_skill::content_hash;
@@ -73,6 +73,27 @@ impl SkillsHandle<'_> {
             files: read.files,
             file: read.file,
         })
+    }
+
+    /// Refuses a file of a skill that the scanner blocks: its text is what was found dangerous, and a
+    /// reader in a pipe may be a model.
+    pub fn check_not_blocked(
+        &self,
+        catalog: &Catalog,
+        file: &SkillFile,
+    ) -> Result<(), EngineError> {
+        let of_skill = |entry: &&CatalogEntry| {
+            entry.name == file.skill && file.path.starts_with(&entry.base_dir)
+        };
+        match catalog.entries.iter().find(of_skill) {
+            Some(entry) if entry.state == EntryState::Blocked => {
+                let message = format!("the skill {} is blocked", entry.name);
+                Err(EngineError::new(ErrorCode::Quarantined, message)
+                    .hint(format!("`sinew why {}` says what was found", entry.name))
+                    .hint("`--blocked`, in a terminal, shows it all the same"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The bytes of a skill's file.

@@ -10,6 +10,7 @@ mod agent_view;
 mod arguments;
 mod dispatch;
 mod files;
+mod host_listing;
 mod openpocket;
 mod prompt;
 mod requirement_checks;
@@ -21,6 +22,7 @@ pub use agent_view::{
 };
 pub use arguments::{FilledText, SkillArgument, declared_arguments, fill_in};
 pub use files::{MAX_READ_BYTES, SkillFile};
+pub use host_listing::HostListing;
 pub use openpocket::{CopyReport, MigrationReport};
 pub(crate) use prompt::HypotheticalSkill;
 pub use prompt::PromptOptions;

@@ -1,6 +1,6 @@
 //! The block that an agent's system prompt gets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use sinew_catalog::prompt::{
     OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest,
@@ -31,6 +31,8 @@ pub struct PromptOptions {
     pub search_tool: Option<String>,
     /// How well skills fit the message, by name, where the router was asked.
     pub scores: BTreeMap<String, f64>,
+    /// Skills that stay out of it, because the host lists them itself.
+    pub left_out: BTreeSet<String>,
 }
 
 /// A skill of the workspace that is not there yet, or that would say something else.
@@ -58,8 +60,11 @@ impl SkillsHandle<'_> {
         let openpocket = self.engine.profile.is_openpocket();
         let replaced =
             |entry: &&CatalogEntry| imagined.is_some_and(|skill| skill.name == entry.name);
-        let visible: Vec<&CatalogEntry> =
-            catalog.unshadowed().filter(|entry| entry.model_visible && !replaced(entry)).collect();
+        let visible: Vec<&CatalogEntry> = catalog
+            .unshadowed()
+            .filter(|entry| entry.model_visible && !replaced(entry))
+            .filter(|entry| !options.left_out.contains(&entry.name))
+            .collect();
         let homes = self.homes();
         let paths: Vec<String> = visible.iter().map(|entry| path_text(&entry.file_path)).collect();
         let locations: Vec<_> = paths.iter().map(|path| homes.compact(path)).collect();

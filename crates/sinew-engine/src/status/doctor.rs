@@ -44,6 +44,8 @@ pub enum ProbeHealth {
     Absent,
     /// Needs attention.
     Warn,
+    /// Keeps sinew from acting until it is mended.
+    Fault,
 }
 
 impl StatusHandle<'_> {
@@ -71,6 +73,12 @@ impl StatusHandle<'_> {
             }
         };
         probes.push(DoctorProbe { health, ..good("settings", "config", detail) });
+        for fault in &self.engine.config.faults {
+            let remedy = Some("correct the file; until then nothing is changed".to_owned());
+            let detail = fault.problem.clone();
+            let health = ProbeHealth::Fault;
+            probes.push(DoctorProbe { health, remedy, ..good("settings", "gate", detail) });
+        }
         probes.push(good(
             "settings",
             "profile",

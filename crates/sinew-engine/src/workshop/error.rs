@@ -71,7 +71,8 @@ impl From<WorkshopError> for EngineError {
             WorkshopError::Never(_) => told(ErrorCode::Never)
                 .hint("change plugins.entries.skill-workshop.config.approvalRules"),
             WorkshopError::NeedsApproval { .. } => told(ErrorCode::NeedsApproval)
-                .hint("a person can look at it with `sinew workshop review`"),
+                .hint("a person can look at it with `sinew workshop review`")
+                .hint("for scripts, list `proposal` in approvals.unattended"),
             WorkshopError::Held(_) => {
                 told(ErrorCode::Held).hint("a person can decide with `sinew workshop review`")
             }

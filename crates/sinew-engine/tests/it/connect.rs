@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use sinew_engine::connect::{ConnectParts, ConnectRequest, ConnectScope};
+use sinew_engine::connect::ConnectRequest;
 use sinew_engine::{Engine, EngineOptions};
 use sinew_testkit::TestMachine;
 
@@ -105,13 +105,7 @@ struct Connected {
 fn connected(agent: &str, path: &str, before: &str) -> Connected {
     let machine = TestMachine::new().file(&format!("home/{path}"), before);
     let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
-    let request = ConnectRequest {
-        agent: agent.to_owned(),
-        scope: ConnectScope::User,
-        parts: ConnectParts::default(),
-        http: None,
-        force: false,
-    };
+    let request = ConnectRequest::new(agent);
     let plan = engine.connect().plan(&request).expect("a plan");
     assert!(!plan.is_unchanged());
     engine.connect().connect(&request, plan).expect("connected");

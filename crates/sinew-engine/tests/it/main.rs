@@ -7,6 +7,7 @@ mod connect;
 
 mod acquire;
 mod approval;
+mod hook;
 mod live_engine;
 mod models;
 mod routing;

@@ -233,7 +233,7 @@ impl InstallReview {
         let error = self.refused(ErrorCode::NeedsApproval, message);
         match waits {
             Some(id) => error.hint(format!("sinew approve {id}")),
-            None => error.hint("run it in a terminal, or with --yes"),
+            None => error.hint("run it in a terminal"),
         }
     }
 

@@ -136,6 +136,14 @@ impl SourceRecord {
         }
     }
 
+    /// Where it came from, in a word for people: a registry's address, else the kind of source.
+    pub fn place(&self) -> &str {
+        match (&self.registry, self.kind.is_registry()) {
+            (Some(address), true) => address,
+            _ => self.kind.as_str(),
+        }
+    }
+
     /// The source's identity, for noticing that the owner or registry has changed.
     pub fn identity(&self) -> String {
         let part = |text: &Option<String>| text.clone().unwrap_or_default();

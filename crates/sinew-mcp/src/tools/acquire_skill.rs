@@ -4,88 +4,56 @@
 //! here: they go to the client's user, or wait.
 
 use serde::Deserialize;
-use serde_json::{Value, json};
-use sinew_cortex::acquire::{AcquireRun, ChosenSkill};
+use serde_json::json;
+use sinew_cortex::acquire::ChosenSkill;
 use sinew_engine::EngineError;
 use sinew_engine::acquire::{
     AcquireHost, AcquireProgress, AcquireRequest, AcquireStatus, AcquireWait,
 };
 use sinew_engine::approval::{ApprovalAnswer, ApprovalQuestion, Approver, ConsentChannel};
-use sinew_engine::hub::{
-    HubOverrides, NameMatching, RegistryQuery, SearchSources, ShorthandMeaning, SkillReference,
-};
+use sinew_engine::hub::{HubOverrides, ShorthandMeaning, SkillReference};
 use sinew_settings::{Actor, ErrorCode};
 use utoipa::ToSchema;
 
-use super::acquire_output::{AcquireRunRow, AcquireSkillOutput, AcquireSkillStatus};
-use super::approve::{decide, needs_approval};
-use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always};
+use super::acquire_output::{AcquireNotes, AcquireSkillOutput, AcquireSkillStatus};
+use super::acquire_queries::{SearchKeyword, search, status, words_of};
+use super::approve::{ApprovalSummary, decide, needs_approval};
+use super::{McpToolCall, ToolHints, ToolSpec, always};
 use crate::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
-use crate::tool_answer::{McpToolAnswer, one_line};
+use crate::tool_answer::{McpToolAnswer, bad_argument, one_line};
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "acquire_skill",
-    title: "Acquire a skill",
-    description: "When find_skill says `none`: search registries for a skill, propose one for the user's \
-                  approval, and install it for this task. Read and follow it, then tell how it went with \
-                  report_outcome and the run: it is taken away again unless the user keeps it.",
+    description: "When find_skill says none: propose a skill for the user's approval, install it for this task, remove it after report_outcome.",
     input: tool_schema::input::<AcquireSkillInput>,
-    output: tool_schema::output::<AcquireSkillOutput>,
+    output: Some(tool_schema::any_object),
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: true },
     offered: always,
     call,
     resume: Some(resume),
 };
 
-/// Candidates in an answer: a person chooses among three, hardly among ten.
-const SHOWN: usize = 3;
-
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct AcquireSkillInput {
     action: AcquireSkillAction,
-    /// search, propose: what the skill must be able to do
-    #[schema(min_length = 1, max_length = 2000)]
+    #[schema(max_length = 2000)]
     need: Option<String>,
-    /// search, propose: the user's task in one line; need counts where it is missing
-    #[schema(min_length = 1, max_length = 300)]
+    #[schema(max_length = 300)]
     task: Option<String>,
-    /// search, propose: three to five English words to search with
     #[schema(min_items = 3, max_items = 5)]
     keywords: Option<Vec<SearchKeyword>>,
-    /// propose: this one skill, as search named it, and no other
+    /// propose only this one
     #[serde(rename = "ref")]
-    #[schema(min_length = 1, max_length = 300)]
     reference: Option<String>,
-    /// propose: exactly this version of ref; the newest where it is missing
-    #[schema(min_length = 1, max_length = 80)]
+    /// Of ref
     version: Option<String>,
-    /// propose: the task only looks, so a skill that changes anything is none for it
-    #[serde(default)]
-    #[schema(default = false)]
-    read_only: bool,
-    /// install: an approval that the user gave
-    #[schema(max_length = 40)]
+    /// The task changes nothing
+    read_only: Option<bool>,
     approval: Option<String>,
-    /// install, release, retain, status: the run that propose began
-    #[schema(max_length = 60)]
     run: Option<String>,
-    /// propose: look for a skill although an installed one seems to fit
-    #[serde(default)]
-    #[schema(default = false)]
-    anyway: bool,
-}
-
-#[derive(Deserialize, ToSchema)]
-#[schema(max_length = 60, pattern = "^[A-Za-z0-9][A-Za-z0-9+.#_-]*$")]
-struct SearchKeyword(String);
-
-impl AcquireSkillInput {
-    fn keywords(&self) -> Option<Vec<String>> {
-        let each = self.keywords.as_ref()?.iter();
-        Some(each.map(|word| word.0.clone()).collect())
-    }
+    anyway: Option<bool>,
 }
 
 #[derive(Deserialize, ToSchema, Clone, Copy, PartialEq, Eq)]
@@ -102,8 +70,8 @@ enum AcquireSkillAction {
 /// An agent's program: it collects what happens and decides nothing.
 #[derive(Default)]
 pub(super) struct AcquisitionListener {
-    pub(super) agent: String,
-    events: Vec<Value>,
+    agent: String,
+    pub(super) notes: AcquireNotes,
 }
 
 /// Questions go to the agent as approvals that wait.
@@ -115,7 +83,7 @@ impl Approver for AcquisitionListener {
 
 impl AcquireHost for AcquisitionListener {
     fn on_progress(&mut self, told: &AcquireProgress<'_>) {
-        self.events.extend(serde_json::to_value(told));
+        self.notes.hear(told);
     }
 
     fn respondent(&self) -> (Actor, ConsentChannel) {
@@ -123,44 +91,45 @@ impl AcquireHost for AcquisitionListener {
     }
 }
 
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     act(call).map_err(|refusal| without_rules(call, refusal))
 }
 
 /// An agent learns that a candidate is held back; which rules did it is for people.
-fn without_rules(call: &McpToolCall<'_>, refusal: McpToolRefusal) -> McpToolRefusal {
-    match refusal {
-        McpToolRefusal::Engine(mut error) => {
-            error.message = call.look.engine.skills().mask_rule_names(&error.message);
-            McpToolRefusal::Engine(error)
-        }
-        invalid => invalid,
-    }
+fn without_rules(call: &McpToolCall<'_>, mut refusal: EngineError) -> EngineError {
+    refusal.message = call.look.engine.skills().mask_rule_names(&refusal.message);
+    refusal
 }
 
-fn hide_rules(call: &McpToolCall<'_>, value: &mut Value) {
-    match value {
-        Value::String(text) => *text = call.look.engine.skills().mask_rule_names(text),
-        Value::Array(items) => items.iter_mut().for_each(|item| hide_rules(call, item)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| hide_rules(call, field)),
-        _ => {}
-    }
-}
-
-fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     let input: AcquireSkillInput = call.read()?;
     let engine = &call.look.engine;
-    let required = |name: &str| McpToolRefusal::Invalid(format!("{name} is required"));
+    let required = |names: &str| bad_argument(format!("{names} is required for this action"));
     match input.action {
-        AcquireSkillAction::Search => search(call, &input).map(McpToolResponse::Done),
-        AcquireSkillAction::Status => status(call, input.run.as_deref()).map(McpToolResponse::Done),
+        AcquireSkillAction::Search => {
+            let words = words_of(input.keywords.as_ref());
+            let (candidates, network, text) = search(call, words, input.task.or(input.need))?;
+            let data = AcquireSkillOutput {
+                candidates: Some(candidates),
+                network,
+                ..AcquireSkillOutput::of(AcquireSkillStatus::Found)
+            };
+            Ok(McpToolAnswer::new(&data, text).into())
+        }
+        AcquireSkillAction::Status => {
+            let (runs, text) = status(call, input.run.as_deref())?;
+            let runs = Some(runs);
+            let data =
+                AcquireSkillOutput { runs, ..AcquireSkillOutput::of(AcquireSkillStatus::Open) };
+            Ok(McpToolAnswer::new(&data, text).into())
+        }
         AcquireSkillAction::Propose => {
             let wish = AcquireRequest {
                 chosen: chosen(&input)?,
-                keywords: input.keywords().unwrap_or_default(),
-                task: input.task.or(input.need).ok_or_else(|| required("task or need"))?,
-                anyway: input.anyway,
-                read_only: input.read_only,
+                keywords: words_of(input.keywords.as_ref()).unwrap_or_default(),
+                task: input.task.or(input.need).ok_or_else(|| required("`task` or `need`"))?,
+                anyway: input.anyway.unwrap_or(false),
+                read_only: input.read_only.unwrap_or(false),
                 ..AcquireRequest::default()
             };
             let market = engine.hub().market(&HubOverrides::default())?;
@@ -174,23 +143,22 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
                 (None, Some(id)) => {
                     engine.approvals().get(id)?.run.ok_or_else(|| not_of_a_run(id))?
                 }
-                (None, None) => return Err(required("run or approval")),
+                (None, None) => return Err(required("`run` or `approval`")),
             };
             go_on(call, &run)
         }
         AcquireSkillAction::Retain => {
-            let run = input.run.ok_or_else(|| required("run"))?;
+            let run = input.run.ok_or_else(|| required("`run`"))?;
             let state = engine.cortex()?.run(&run)?.state.name();
             if state != "retain" {
                 let said = format!("the run {run} is in {state}; there is nothing to keep now");
                 return Err(EngineError::new(ErrorCode::NotNow, said)
-                    .hint("report a success first; sinew asks when a skill is worth keeping")
-                    .into());
+                    .hint("report a success first; sinew asks when a skill is worth keeping"));
             }
             go_on(call, &run)
         }
         AcquireSkillAction::Release => {
-            let run = input.run.ok_or_else(|| required("run"))?;
+            let run = input.run.ok_or_else(|| required("`run`"))?;
             let market = engine.hub().market(&HubOverrides::default())?;
             let mut host = listener(call);
             let standing = engine.hub().acquisition(&market).cancel(&run, &mut host)?;
@@ -200,24 +168,23 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
 }
 
 /// The one skill that the agent names. A folder on this machine is for a person to install.
-fn chosen(input: &AcquireSkillInput) -> Result<Option<ChosenSkill>, McpToolRefusal> {
+fn chosen(input: &AcquireSkillInput) -> Result<Option<ChosenSkill>, EngineError> {
     let Some(text) = &input.reference else {
         return match &input.version {
-            Some(_) => Err(McpToolRefusal::Invalid("version is of a ref".to_owned())),
+            Some(_) => Err(bad_argument("`version` needs a `ref` that it is a version of")),
             None => Ok(None),
         };
     };
     match SkillReference::parse(text, ShorthandMeaning::GitHub) {
-        Ok(SkillReference::Local(_)) => Err(McpToolRefusal::Invalid(
-            "ref names a folder on this machine; `sinew install` installs it".to_owned(),
-        )),
+        Ok(SkillReference::Local(_)) => Err(bad_argument("`ref` names a folder on this machine")
+            .hint("`sinew install` installs it")),
         Ok(_) => Ok(Some(ChosenSkill { reference: text.clone(), version: input.version.clone() })),
-        Err(error) => Err(McpToolRefusal::Invalid(format!("ref: {error}"))),
+        Err(error) => Err(bad_argument(format!("`ref`: {error}"))),
     }
 }
 
 pub(super) fn listener(call: &McpToolCall<'_>) -> AcquisitionListener {
-    AcquisitionListener { agent: call.caller.name.clone(), events: Vec::new() }
+    AcquisitionListener { agent: call.caller.name.clone(), notes: AcquireNotes::default() }
 }
 
 fn not_of_a_run(id: &str) -> EngineError {
@@ -225,7 +192,7 @@ fn not_of_a_run(id: &str) -> EngineError {
 }
 
 /// Continues a run from its present state.
-fn go_on(call: &McpToolCall<'_>, run: &str) -> Result<McpToolResponse, McpToolRefusal> {
+fn go_on(call: &McpToolCall<'_>, run: &str) -> Result<McpToolResponse, EngineError> {
     let engine = &call.look.engine;
     let market = engine.hub().market(&HubOverrides::default())?;
     let mut host = listener(call);
@@ -237,7 +204,7 @@ fn resume(
     call: &McpToolCall<'_>,
     about: &QuestionSubject,
     reply: ClientReply,
-) -> Result<McpToolResponse, McpToolRefusal> {
+) -> Result<McpToolResponse, EngineError> {
     let approval = decide(call, about, reply)?;
     match &approval.run {
         Some(run) if !approval.is_pending() => {
@@ -252,8 +219,10 @@ pub(super) fn run_response(
     call: &McpToolCall<'_>,
     standing: &AcquireStatus,
     host: &AcquisitionListener,
-) -> Result<McpToolResponse, McpToolRefusal> {
+) -> Result<McpToolResponse, EngineError> {
     let run = standing.run.id.as_str();
+    let mask = |text: &str| call.look.engine.skills().mask_rule_names(text);
+    let (mut skill, mut end) = (None, None);
     let (status, next) = match &standing.waits {
         AcquireWait::Approval { approval } if call.caller.elicits => {
             return Ok(McpToolResponse::Ask(ClientQuestion::Approval(approval.clone())));
@@ -267,14 +236,17 @@ pub(super) fn run_response(
             (AcquireSkillStatus::Notice, next)
         }
         AcquireWait::Use { slug, .. } => {
+            skill = Some(one_line(slug));
             let next =
                 format!("read {} with read_skill, follow it, report_outcome", one_line(slug));
             (AcquireSkillStatus::Ready, next)
         }
-        AcquireWait::Outcome { .. } => {
+        AcquireWait::Outcome { slug } => {
+            skill = Some(one_line(slug));
             (AcquireSkillStatus::Waiting, "tell how it went with report_outcome".to_owned())
         }
         AcquireWait::Credentials { slug } => {
+            skill = Some(one_line(slug));
             let next = format!("ask the user to check the credentials of {}", one_line(slug));
             (AcquireSkillStatus::Waiting, next)
         }
@@ -282,93 +254,29 @@ pub(super) fn run_response(
             let next = "call install with this run to try again".to_owned();
             (AcquireSkillStatus::Waiting, next)
         }
-        AcquireWait::Nothing { end } => {
-            (AcquireSkillStatus::Closed, json!(end).as_str().unwrap_or_default().to_owned())
+        AcquireWait::Nothing { end: how } => {
+            let how = json!(how).as_str().unwrap_or_default().to_owned();
+            end = Some(how.clone());
+            (AcquireSkillStatus::Closed, how)
         }
     };
-    let mut waits = json!(standing.waits);
-    hide_rules(call, &mut waits);
-    let mut events = host.events.clone();
-    events.iter_mut().for_each(|event| hide_rules(call, event));
+    let notes: Vec<String> = host.notes.lines().iter().map(|note| mask(note)).collect();
+    let mut lines = vec![format!("{}: run {run}, {next}", status.as_str())];
+    lines.extend(notes.iter().cloned());
     let mut data = AcquireSkillOutput {
         run: Some(run.to_owned()),
         state: Some(standing.run.state.name()),
-        waits: Some(waits),
-        events: Some(events),
+        skill,
+        next: end.is_none().then_some(next),
+        end,
+        notes,
         ..AcquireSkillOutput::of(status)
     };
-    let mut lines = vec![format!("{}: run {run}, {next}", status.as_str())];
     if let AcquireWait::Approval { approval } = &standing.waits {
         let question = crate::questions::approval_question(approval);
         lines.push(question.clone());
         data.question = Some(question);
-        data.approval = Some(approval.clone());
+        data.approval = Some(ApprovalSummary::of(approval));
     }
     Ok(McpToolAnswer::new(&data, lines.join("\n")).into())
-}
-
-/// What registries have, without beginning anything.
-fn search(
-    call: &McpToolCall<'_>,
-    input: &AcquireSkillInput,
-) -> Result<McpToolAnswer, McpToolRefusal> {
-    let words = match (input.keywords(), input.task.as_ref().or(input.need.as_ref())) {
-        (Some(keywords), _) => keywords.join(" "),
-        (None, Some(task)) => task.clone(),
-        (None, None) => {
-            return Err(McpToolRefusal::Invalid("task, need or keywords is required".to_owned()));
-        }
-    };
-    let engine = &call.look.engine;
-    let hub = engine.hub().open(&HubOverrides::default())?;
-    let query = RegistryQuery {
-        words,
-        sources: SearchSources::Usual,
-        matching: NameMatching::Words,
-        limit: SHOWN,
-    };
-    let found = engine.hub().search(&hub, &query)?;
-    let mut rows = found.candidates;
-    rows.truncate(SHOWN);
-    let mut lines = vec![format!("{} candidates", rows.len())];
-    for row in &rows {
-        let review = if row.candidate.reviewed { "" } else { ", unreviewed" };
-        lines.push(format!(
-            "- {} ({}{review}): {}",
-            one_line(&row.candidate.reference),
-            one_line(&row.candidate.source),
-            one_line(&row.candidate.summary)
-        ));
-    }
-    let offline = found.age_ms.is_some() || rows.is_empty() && !found.diagnostics.is_empty();
-    if offline {
-        lines.push("the registries could not be asked".to_owned());
-    }
-    let data = AcquireSkillOutput {
-        candidates: Some(rows),
-        network: offline.then_some("offline"),
-        ..AcquireSkillOutput::of(AcquireSkillStatus::Found)
-    };
-    Ok(McpToolAnswer::new(&data, lines.join("\n")))
-}
-
-/// One run, or those that are not over.
-fn status(call: &McpToolCall<'_>, run: Option<&str>) -> Result<McpToolAnswer, McpToolRefusal> {
-    let cortex = call.look.engine.cortex()?;
-    let runs = match run {
-        Some(run) => vec![cortex.run(run)?],
-        None => cortex.open_runs()?,
-    };
-    let brief = |run: &AcquireRun| AcquireRunRow {
-        run: run.id.clone(),
-        state: run.state.name(),
-        region: run.region.clone(),
-        skill: run.current().map(|offer| offer.slug.clone()),
-        installed: run.installed.clone(),
-    };
-    let lines = runs.iter().map(|run| format!("- {}: {}", run.id, run.state.name()));
-    let text = [vec![format!("{} runs", runs.len())], lines.collect()].concat().join("\n");
-    let runs = Some(runs.iter().map(brief).collect());
-    let data = AcquireSkillOutput { runs, ..AcquireSkillOutput::of(AcquireSkillStatus::Open) };
-    Ok(McpToolAnswer::new(&data, text))
 }

@@ -4,23 +4,24 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sinew_engine::approval::{Approval, ApprovalState};
 use sinew_engine::{
-    DecisionExplanation, ExplanationMark, ExplanationStep, PromptOptions, RouteAnswer, RouteRequest,
+    DecisionExplanation, EngineError, ExplanationMark, ExplanationStep, PromptOptions, RouteAnswer,
+    RouteMatch, RouteRequest,
 };
-use sinew_workshop::{ToolProposal, WorkshopCaller};
+use sinew_route::{RouteDecision, ScoreParts};
+use sinew_workshop::WorkshopCaller;
 use utoipa::ToSchema;
 
-use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
+use super::approve::ApprovalSummary;
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolResponse, ToolSpec, always};
 use crate::questions::approval_question;
 use crate::tool_answer::one_line;
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "explain",
-    title: "Explain a decision",
-    description: "Say why a skill is in or out, how a message was routed, or where an approval or a \
-                  proposal stands, step by step. Ask about one of them at a time.",
+    description: "Why a skill is in or out, how a message is routed (with scores), where an approval or proposal stands.",
     input: tool_schema::input::<ExplainInput>,
-    output: tool_schema::output::<ExplainOutput>,
+    output: Some(tool_schema::any_object),
     hints: LOOK,
     offered: always,
     call,
@@ -33,13 +34,10 @@ const SHOWN_MATCHES: usize = 5;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ExplainInput {
-    #[schema(min_length = 1, max_length = 1000)]
     skill: Option<String>,
     #[schema(min_length = 1, max_length = 20000)]
     message: Option<String>,
-    #[schema(min_length = 1, max_length = 40)]
     approval: Option<String>,
-    #[schema(min_length = 1, max_length = 100)]
     proposal: Option<String>,
 }
 
@@ -47,20 +45,61 @@ struct ExplainInput {
 struct ExplainOutput {
     #[serde(flatten)]
     why: DecisionExplanation,
-    /// The answer to a message
+    /// The numbers behind the answer to a message
     #[serde(skip_serializing_if = "Option::is_none")]
-    route: Option<RouteAnswer>,
+    route: Option<ExplainRoute>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<Approval>,
-    /// The proposal, as `skill_workshop` shows it
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<ToolProposal>)]
-    proposal: Option<Value>,
+    approval: Option<ApprovalSummary>,
+}
+
+/// The numbers behind an answer.
+#[derive(Serialize, ToSchema)]
+struct ExplainRoute {
+    decision: RouteDecision,
+    /// How sure it is that any skill fits
+    fit: f64,
+    /// The probability a match needed
+    threshold: f64,
+    /// The lead it needed
+    margin: f64,
+    model: String,
+    matches: Vec<ExplainMatch>,
+}
+
+/// The numbers behind one skill's rank.
+#[derive(Serialize, ToSchema)]
+struct ExplainMatch {
+    name: String,
+    probability: f64,
+    score: f64,
+    parts: ScoreParts,
+    /// Words it shares with the message, best first
+    terms: Vec<String>,
+}
+
+impl ExplainRoute {
+    fn of(answer: &RouteAnswer) -> Self {
+        let of_match = |found: &RouteMatch| ExplainMatch {
+            name: found.name.clone(),
+            probability: found.probability,
+            score: found.score,
+            parts: found.parts,
+            terms: found.terms.iter().map(|term| term.term.clone()).collect(),
+        };
+        Self {
+            decision: answer.decision,
+            fit: answer.fit,
+            threshold: answer.threshold,
+            margin: answer.margin,
+            model: answer.model.clone(),
+            matches: answer.matches.iter().map(of_match).collect(),
+        }
+    }
 }
 
 impl ExplainOutput {
     fn of(why: DecisionExplanation) -> Self {
-        Self { why, route: None, approval: None, proposal: None }
+        Self { why, route: None, approval: None }
     }
 
     fn answer(&self) -> McpToolResponse {
@@ -68,7 +107,7 @@ impl ExplainOutput {
     }
 }
 
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     call.check_one_of(&["skill", "message", "approval", "proposal"])?;
     let input: ExplainInput = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
@@ -86,19 +125,20 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         };
         let answer = call.look.route(&request);
         let why = DecisionExplanation::of_route(message, &answer);
-        return Ok(ExplainOutput { route: Some(answer), ..ExplainOutput::of(why) }.answer());
+        let route = Some(ExplainRoute::of(&answer));
+        return Ok(ExplainOutput { route, ..ExplainOutput::of(why) }.answer());
     }
     if let Some(id) = &input.approval {
         let approval = engine.approvals().get(id)?;
         let why = of_approval(&approval);
-        return Ok(ExplainOutput { approval: Some(approval), ..ExplainOutput::of(why) }.answer());
+        let approval = Some(ApprovalSummary::of(&approval));
+        return Ok(ExplainOutput { approval, ..ExplainOutput::of(why) }.answer());
     }
     let id = input.proposal.as_deref().unwrap_or_default();
     let caller = WorkshopCaller { by: call.caller.actor(), agent_id: None, session_id: None };
     let asked = json!({"action": "inspect", "id": id});
     let record = engine.workshop().tool(&asked, &caller)?.value;
-    let why = of_proposal(&record);
-    Ok(ExplainOutput { proposal: Some(record), ..ExplainOutput::of(why) }.answer())
+    Ok(ExplainOutput::of(of_proposal(&record)).answer())
 }
 
 fn step(stage: &'static str, mark: ExplanationMark, text: String) -> ExplanationStep {

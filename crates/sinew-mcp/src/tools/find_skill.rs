@@ -1,22 +1,20 @@
 //! `find_skill`: the right skills for a message, or none.
 
-use serde::Deserialize;
-use sinew_engine::{AnswerPrompt, RouteAnswer, RouteRequest};
-use sinew_route::{AbstainReason, RouteDecision};
+use serde::{Deserialize, Serialize};
+use sinew_engine::{AnswerPrompt, EngineError, RouteAnswer, RouteRequest};
+use sinew_route::{AbstainReason, DegradedSignal, RouteDecision};
 use sinew_settings::config::ModelChoice;
 use utoipa::ToSchema;
 
-use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
-use crate::tool_answer::one_line;
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolResponse, ToolSpec, always};
+use crate::tool_answer::{one_line, short_line};
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "find_skill",
-    title: "Find a skill",
-    description: "Rank the installed skills for what the user said. `match` names one skill to read and \
-                  follow, `shortlist` a few worth a look, `none` that nothing installed fits.",
+    description: "Which installed skill fits what the user said. Read a match and follow it; of a shortlist at most one.",
     input: tool_schema::input::<FindSkillInput>,
-    output: tool_schema::output::<RouteAnswer>,
+    output: Some(tool_schema::output::<FindSkillOutput>),
     hints: LOOK,
     offered: always,
     call,
@@ -25,26 +23,31 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 
 /// Matches in an answer unless the caller wants more: a model reads one or two.
 const DEFAULT_LIMIT: usize = 3;
+/// Characters of an answer with up to three matches, text and data together: it is paid for with every
+/// message of the session that follows.
+const ROOM: usize = 1_150;
+/// What each further match may add.
+const ROOM_EACH: usize = 300;
+/// Characters of a description, widest first; the first that fits is taken.
+const WIDTHS: [usize; 7] = [240, 160, 120, 90, 60, 40, 0];
+/// Characters of a reason or a note.
+const SENTENCE: usize = 160;
+/// Notes in an answer.
+const NOTES: usize = 3;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct FindSkillInput {
-    /// What the user said, in the user's own words
+    /// The user's own words
     #[schema(min_length = 1, max_length = 20000)]
     message: String,
-    #[schema(minimum = 1, maximum = 20, default = 3)]
+    #[schema(minimum = 1, maximum = 20)]
     limit: Option<usize>,
-    /// keyword ranks by words alone; full_index adds the whole index
-    #[schema(default = "auto")]
     mode: Option<FindSkillMode>,
-    /// Add the block that a system prompt gets for this message
-    #[serde(default)]
-    #[schema(default = false)]
-    include_prompt: bool,
-    /// The message in your own short English words, when it is not English
+    include_prompt: Option<bool>,
+    /// It in short English, when it is not
     #[schema(max_length = 300)]
     intent: Option<String>,
-    #[schema(max_length = 200)]
     #[expect(dead_code, reason = "documented, and not kept")]
     session: Option<String>,
 }
@@ -58,18 +61,51 @@ enum FindSkillMode {
     FullIndex,
 }
 
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+/// What a model needs of an answer. Scores are for `explain`.
+#[derive(Serialize, ToSchema)]
+struct FindSkillOutput {
+    decision: RouteDecision,
+    matches: Vec<FindSkillMatch>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unavailable: Vec<FindSkillLack>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<String>,
+}
+
+/// A skill that is offered.
+#[derive(Serialize, ToSchema)]
+struct FindSkillMatch {
+    name: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    /// Why it is here
+    why: String,
+    location: String,
+}
+
+/// A skill that would fit, and cannot be used.
+#[derive(Serialize, ToSchema)]
+struct FindSkillLack {
+    name: String,
+    why: String,
+    /// What the user can run
+    command: String,
+}
+
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     let input: FindSkillInput = call.read()?;
     let look = call.look;
     let mode = input.mode.unwrap_or(FindSkillMode::Auto);
-    let answer = look.route(&RouteRequest {
+    let mut answer = look.route(&RouteRequest {
         intent: input.intent,
         top: Some(input.limit.unwrap_or(DEFAULT_LIMIT)),
         models: match mode {
             FindSkillMode::Keyword => ModelChoice::Words,
             _ => ModelChoice::Default,
         },
-        prompt: match (mode, input.include_prompt) {
+        prompt: match (mode, input.include_prompt.unwrap_or(false)) {
             (FindSkillMode::FullIndex, _) => AnswerPrompt::ForSession,
             (_, true) => AnswerPrompt::ForMessage,
             (_, false) => AnswerPrompt::Omit,
@@ -77,15 +113,73 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
         actor: call.caller.actor(),
         ..RouteRequest::new(input.message)
     });
-    Ok(McpToolAnswer::new(&answer, lines(&answer)).into())
+    let prompt = answer.prompt.take();
+    let (mut data, text) = fitting(&answer);
+    data.prompt = prompt;
+    Ok(McpToolAnswer::new(&data, text).into())
 }
 
-/// What a model needs of the answer.
-fn lines(answer: &RouteAnswer) -> String {
+/// The answer with descriptions as wide as there is room for.
+fn fitting(answer: &RouteAnswer) -> (FindSkillOutput, String) {
+    let further = answer.offers().len().saturating_sub(DEFAULT_LIMIT);
+    let room = ROOM + further * ROOM_EACH;
+    let size = |(data, text): &(FindSkillOutput, String)| {
+        let data = serde_json::to_string(data).unwrap_or_default();
+        data.chars().count() + text.chars().count()
+    };
+    let made = WIDTHS.map(|width| rendered(answer, width));
+    let mut narrowest = None;
+    for answer in made {
+        if size(&answer) <= room {
+            return answer;
+        }
+        narrowest = Some(answer);
+    }
+    narrowest.unwrap_or_else(|| rendered(answer, 0))
+}
+
+fn rendered(answer: &RouteAnswer, width: usize) -> (FindSkillOutput, String) {
+    let matches: Vec<FindSkillMatch> = answer
+        .offers()
+        .iter()
+        .map(|found| FindSkillMatch {
+            name: one_line(&found.name),
+            description: if width == 0 {
+                String::new()
+            } else {
+                short_line(&found.description, width)
+            },
+            why: short_line(&found.reason, SENTENCE),
+            location: found.location.clone(),
+        })
+        .collect();
+    let unavailable: Vec<FindSkillLack> = answer
+        .unavailable
+        .iter()
+        .map(|skill| FindSkillLack {
+            name: one_line(&skill.name),
+            why: short_line(&skill.lacks(), SENTENCE),
+            command: one_line(&skill.command),
+        })
+        .collect();
+    let learned = answer.offers().iter().flat_map(|found| &found.lessons).chain(&answer.lessons);
+    let degraded = answer.degraded.iter().map(DegradedSignal::sentence);
+    let mut notes: Vec<String> =
+        learned.cloned().chain(degraded).map(|note| short_line(&note, SENTENCE)).collect();
+    notes.truncate(NOTES);
+    notes.extend(answer.reflex.iter().map(|reflex| reflex.notice.clone()));
+    let data =
+        FindSkillOutput { decision: answer.decision, matches, unavailable, notes, prompt: None };
+    let text = lines(answer, &data);
+    (data, text)
+}
+
+/// The same for hosts whose model reads the text.
+fn lines(answer: &RouteAnswer, data: &FindSkillOutput) -> String {
     let mut lines = vec![
         match (answer.decision, answer.reason) {
-            (RouteDecision::Match, _) => "match: read this skill with read_skill and follow it",
-            (RouteDecision::Shortlist, _) => "shortlist: read at most one of these first",
+            (RouteDecision::Match, _) => "match: read it with read_skill and follow it",
+            (RouteDecision::Shortlist, _) => "shortlist: read at most one with read_skill first",
             (RouteDecision::None, Some(AbstainReason::OnlyUnavailable)) => {
                 "none: no installed skill that fits can be used"
             }
@@ -93,23 +187,15 @@ fn lines(answer: &RouteAnswer) -> String {
         }
         .to_owned(),
     ];
-    for found in answer.offers() {
-        lines.push(format!(
-            "- {} ({:.0} % sure): {}",
-            one_line(&found.name),
-            100.0 * found.probability,
-            one_line(&found.description)
-        ));
+    lines.extend(data.matches.iter().map(|found| match found.description.as_str() {
+        "" => format!("- {}", found.name),
+        about => format!("- {}: {about}", found.name),
+    }));
+    for skill in &data.unavailable {
+        let lacks = if skill.why.is_empty() { String::new() } else { format!(": {}", skill.why) };
+        lines.push(format!("{} would fit, but cannot be used yet{lacks}", skill.name));
+        lines.push(format!("  the user can run `{}`", skill.command));
     }
-    for skill in &answer.unavailable {
-        lines.push(format!("unavailable: {}", one_line(&skill.sentence())));
-        lines.push(format!("  the user can run `{}`", one_line(&skill.command)));
-    }
-    if let Some(reflex) = &answer.reflex {
-        lines.push(reflex.notice.clone());
-    }
-    lines.extend(
-        answer.degraded.iter().map(|signal| format!("note: {}", one_line(&signal.sentence()))),
-    );
+    lines.extend(data.notes.iter().map(|note| format!("note: {note}")));
     lines.join("\n")
 }

@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use sinew_catalog::{CatalogEntry, EntryState, Tier};
-use sinew_engine::{PromptOptions, SkillSummary};
+use sinew_engine::{EngineError, PromptOptions};
 use utoipa::ToSchema;
 
-use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
-use crate::tool_answer::one_line;
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolResponse, ToolSpec, always};
+use crate::tool_answer::{bad_argument, one_line, short_line};
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "list_skills",
-    title: "List skills",
-    description: "List the skills on this machine with their state and, where one cannot be used, why.",
+    description: "The skills on this machine, their states, and why one cannot be used.",
     input: tool_schema::input::<ListSkillsInput>,
-    output: tool_schema::output::<ListSkillsOutput>,
+    output: Some(tool_schema::any_object),
     hints: LOOK,
     offered: always,
     call,
@@ -24,25 +23,25 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 };
 
 const DEFAULT_LIMIT: usize = 50;
+/// Characters of a description: a list is for choosing what to look at.
+const ABOUT: usize = 80;
+/// Characters of a reason.
+const WHY: usize = 160;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ListSkillsInput {
+    /// ready unless given
     #[serde(default)]
-    #[schema(default = "ready")]
     state: ListSkillsState,
     #[schema(value_type = Option<Tier>)]
     tier: Option<String>,
-    /// Only skills whose name or description holds this text
-    #[schema(max_length = 200)]
+    /// In its name or description
     query: Option<String>,
-    #[schema(max_length = 100)]
     cursor: Option<String>,
-    #[schema(minimum = 1, maximum = 200, default = 50)]
+    #[schema(minimum = 1, maximum = 200)]
     limit: Option<usize>,
-    /// index adds the block that a system prompt gets
     #[serde(default)]
-    #[schema(default = "summary")]
     format: ListSkillsFormat,
 }
 
@@ -87,21 +86,38 @@ enum ListSkillsFormat {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ListSkillsOutput {
-    skills: Vec<SkillSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skills: Option<Vec<ListSkillsRow>>,
     /// How many skills of the whole catalog are in which state
     #[schema(value_type = BTreeMap<String, usize>)]
     counts: BTreeMap<&'static str, usize>,
-    /// Where the next page begins
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
-    /// The block that a system prompt gets
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<String>,
 }
 
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+/// A skill in the list.
+#[derive(Serialize, ToSchema)]
+struct ListSkillsRow {
+    name: String,
+    description: String,
+    state: EntryState,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<String>,
+}
+
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     let input: ListSkillsInput = call.read()?;
     let (engine, snapshot) = (&call.look.engine, &call.look.snapshot);
+    let counts = engine.skills().state_counts(&snapshot.catalog);
+    if input.format == ListSkillsFormat::Index {
+        let block = engine.skills().prompt(&snapshot.catalog, &PromptOptions::default()).text;
+        let text = format!("{} characters of index in `prompt`", block.chars().count());
+        let data =
+            ListSkillsOutput { skills: None, counts, next_cursor: None, prompt: Some(block) };
+        return Ok(McpToolAnswer::new(&data, text).into());
+    }
     let query = input.query.as_deref().map(str::to_lowercase);
     let wanted = |entry: &&CatalogEntry| {
         let holds = |query: &String| {
@@ -119,42 +135,37 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     let limit = input.limit.unwrap_or(DEFAULT_LIMIT);
     let actor = call.caller.actor();
     let all: Vec<&CatalogEntry> = snapshot.catalog.entries.iter().filter(wanted).collect();
-    let page = all.iter().skip(from).take(limit);
-    let skills: Vec<SkillSummary> =
-        page.map(|entry| engine.skills().summary(entry, &actor)).collect();
+    let row = |entry: &&CatalogEntry| {
+        let entry = engine.skills().entry_visible_to(entry, &actor);
+        ListSkillsRow {
+            name: one_line(&entry.name),
+            description: short_line(&entry.description, ABOUT),
+            state: entry.state,
+            why: entry.primary_reason().map(|reason| short_line(&reason.to_string(), WHY)),
+        }
+    };
+    let skills: Vec<ListSkillsRow> = all.iter().skip(from).take(limit).map(row).collect();
     let mut lines = vec![format!("{} skills, {} shown", all.len(), skills.len())];
-    for skill in &skills {
-        let why = skill.reason.as_ref().map(|reason| format!(" ({})", one_line(reason)));
-        lines.push(format!(
-            "- {}: {}{}",
-            one_line(&skill.name),
-            skill.state.as_str(),
-            why.unwrap_or_default()
-        ));
-    }
+    lines.extend(skills.iter().map(|skill| match &skill.why {
+        None => format!("- {}: {}", skill.name, skill.description),
+        Some(why) => format!("- {}: {} ({why})", skill.name, skill.state.as_str()),
+    }));
     let next_cursor =
         (from + limit < all.len()).then(|| format!("{}:{}", snapshot.version, from + limit));
-    if next_cursor.is_some() {
-        lines.push("there are more: call again with nextCursor".to_owned());
+    if let Some(cursor) = &next_cursor {
+        lines.push(format!("there are more: call again with cursor {cursor}"));
     }
-    let prompt = || engine.skills().prompt(&snapshot.catalog, &PromptOptions::default()).text;
-    let data = ListSkillsOutput {
-        skills,
-        counts: engine.skills().state_counts(&snapshot.catalog),
-        next_cursor,
-        prompt: (input.format == ListSkillsFormat::Index).then(prompt),
-    };
+    let data = ListSkillsOutput { skills: Some(skills), counts, next_cursor, prompt: None };
     Ok(McpToolAnswer::new(&data, lines.join("\n")).into())
 }
 
 /// Where a page begins; a cursor of another version of the catalog would skip or repeat skills.
-fn place(cursor: &str, version: u64) -> Result<usize, McpToolRefusal> {
+fn place(cursor: &str, version: u64) -> Result<usize, EngineError> {
     let parts = cursor.split_once(':');
     let parts = parts.and_then(|(of, at)| Some((of.parse::<u64>().ok()?, at.parse().ok()?)));
     match parts {
         Some((of, at)) if of == version => Ok(at),
-        _ => Err(McpToolRefusal::Invalid(
-            "the cursor belongs to another version of the catalog; begin without one".to_owned(),
-        )),
+        _ => Err(bad_argument("`cursor` belongs to another version of the catalog")
+            .hint("begin without one")),
     }
 }

@@ -1,6 +1,7 @@
 //! The tools: one file each, and the table that lists them.
 
 mod acquire_output;
+mod acquire_queries;
 mod acquire_skill;
 mod approve;
 mod explain;
@@ -16,12 +17,12 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use sinew_engine::LiveView;
+use sinew_engine::{EngineError, LiveView};
 
 use super::caller::McpCaller;
 use super::questions::{ClientReply, McpToolResponse, QuestionSubject};
 use super::schema;
-use super::tool_answer::{McpToolAnswer, McpToolRefusal};
+use super::tool_answer::{McpToolAnswer, bad_argument};
 
 /// What a tool may change, as clients are told.
 #[derive(Debug, Clone, Copy)]
@@ -39,22 +40,21 @@ const LOOK: ToolHints =
 /// One tool.
 pub(super) struct ToolSpec {
     name: &'static str,
-    title: &'static str,
     description: &'static str,
     /// The schema of its arguments.
     input: fn() -> Value,
-    /// The schema of its answers, with that of an error.
-    output: fn() -> Value,
+    /// The schema of its data, where it gives any.
+    output: Option<fn() -> Value>,
     hints: ToolHints,
     /// Whether it is offered now.
     offered: fn(&LiveView) -> bool,
-    call: fn(&McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal>,
+    call: fn(&McpToolCall<'_>) -> Result<McpToolResponse, EngineError>,
     /// Continues with the answer to its question.
     resume: Option<ToolResumeFn>,
 }
 
 type ToolResumeFn =
-    fn(&McpToolCall<'_>, &QuestionSubject, ClientReply) -> Result<McpToolResponse, McpToolRefusal>;
+    fn(&McpToolCall<'_>, &QuestionSubject, ClientReply) -> Result<McpToolResponse, EngineError>;
 
 /// Every tool there is, in the order in which clients list them.
 const TOOLS: &[ToolSpec] = &[
@@ -62,9 +62,13 @@ const TOOLS: &[ToolSpec] = &[
     list_skills::SPEC,
     read_skill::SPEC,
     explain::SPEC,
-    acquire_skill::SPEC,
-    approve::SPEC,
     report_outcome::SPEC,
+    acquire_queries::SEARCH,
+    acquire_skill::SPEC,
+    acquire_queries::STATUS,
+    approve::LIST,
+    approve::SPEC,
+    skill_workshop::STATUS,
     skill_workshop::SPEC,
     scan_skill::SPEC,
 ];
@@ -78,20 +82,20 @@ pub(super) struct McpToolCall<'a> {
 
 impl McpToolCall<'_> {
     /// The arguments, which were checked against the schema.
-    fn read<T: DeserializeOwned>(&self) -> Result<T, McpToolRefusal> {
+    fn read<T: DeserializeOwned>(&self) -> Result<T, EngineError> {
         serde_json::from_value(self.arguments.clone())
-            .map_err(|error| McpToolRefusal::Invalid(error.to_string()))
+            .map_err(|error| bad_argument(error.to_string()))
     }
 
     /// Of these arguments exactly one is there. A schema cannot say so: clients refuse a choice at the
     /// top of one.
-    fn check_one_of(&self, names: &[&str]) -> Result<(), McpToolRefusal> {
+    fn check_one_of(&self, names: &[&str]) -> Result<(), EngineError> {
         match names.iter().filter(|name| self.arguments.get(name).is_some()).count() {
             1 => Ok(()),
-            _ => {
-                let names = names.join(", ");
-                let said = format!("the arguments must have exactly one of {names}");
-                Err(McpToolRefusal::Invalid(said))
+            found => {
+                let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+                let said = format!("exactly one of {} is required, not {found}", names.join(", "));
+                Err(bad_argument(said))
             }
         }
     }
@@ -114,9 +118,12 @@ pub(super) fn call(
     caller: &McpCaller,
     arguments: Option<JsonObject>,
     answered: Option<(QuestionSubject, ClientReply)>,
-) -> Result<McpToolResponse, McpToolRefusal> {
+) -> Result<McpToolResponse, EngineError> {
     let arguments = Value::Object(arguments.unwrap_or_default());
-    schema::check(&(spec.input)(), &arguments).map_err(McpToolRefusal::Invalid)?;
+    schema::check(&(spec.input)(), &arguments).map_err(bad_argument)?;
+    if !spec.hints.read_only {
+        look.engine.check_gate()?;
+    }
     let call = McpToolCall { look, caller, arguments };
     match (answered, spec.resume) {
         (Some((about, reply)), Some(resume)) => resume(&call, &about, reply),
@@ -127,15 +134,18 @@ pub(super) fn call(
 impl ToolSpec {
     fn declare(&self) -> Tool {
         let hints = self.hints;
-        let annotations = ToolAnnotations::with_title(self.title)
+        let mut annotations = ToolAnnotations::default()
             .read_only(hints.read_only)
             .destructive(hints.destructive)
-            .idempotent(hints.idempotent)
             .open_world(hints.open_world);
-        Tool::new(self.name, self.description, object((self.input)()))
-            .with_title(self.title)
-            .with_raw_output_schema(object((self.output)()))
-            .with_annotations(annotations)
+        // What is not said is `false`, and of a tool that changes nothing it says nothing.
+        annotations.idempotent_hint = (hints.idempotent && !hints.read_only).then_some(true);
+        let tool = Tool::new(self.name, self.description, object((self.input)()))
+            .with_annotations(annotations);
+        match self.output {
+            Some(output) => tool.with_raw_output_schema(object(output())),
+            None => tool,
+        }
     }
 }
 
@@ -204,10 +214,10 @@ mod tests {
             }
         }
         for tool in TOOLS {
-            for schema in [(tool.input)(), (tool.output)()] {
+            for schema in std::iter::once((tool.input)()).chain(tool.output.map(|output| output()))
+            {
                 assert_eq!(schema["type"], "object", "{}", tool.name);
-                assert!(schema["properties"].is_object(), "{}", tool.name);
-                for choice in ["anyOf", "oneOf", "allOf", "enum", "not"] {
+                for choice in ["anyOf", "oneOf", "allOf", "enum", "not", "if"] {
                     assert!(schema.get(choice).is_none(), "{}: {choice}", tool.name);
                 }
                 walk(&schema, tool.name);

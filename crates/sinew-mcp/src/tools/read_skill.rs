@@ -1,25 +1,28 @@
 //! `read_skill`: a skill's text, or one of its files.
+//!
+//! The text is the answer, and there is no data beside it: hosts that hand data to their model hand
+//! over nothing else, and a host that hands over both would pay for the text twice.
 
 use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::{Deserialize, Serialize};
-use sinew_cortex::explain::LessonView;
-use sinew_engine::{EngineError, fill_in};
+use rmcp::model::{ContentBlock, ResourceContents};
+use serde::Deserialize;
+use sinew_cortex::lesson::Lesson;
+use sinew_engine::{EngineError, SkillReading, fill_in};
 use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
 
-use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolResponse, ToolSpec, always};
+use crate::tool_answer::{one_line, short_line};
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "read_skill",
-    title: "Read a skill",
-    description: "Read a skill's instructions, or one file of the skill by its path below the skill's \
-                  folder. Give either its name or its uri. Nothing outside that folder is read.",
+    description: "A skill's instructions, or one file below its folder. Give name or uri.",
     input: tool_schema::input::<ReadSkillInput>,
-    output: tool_schema::output::<ReadSkillOutput>,
+    output: None,
     hints: LOOK,
     offered: always,
     call,
@@ -28,55 +31,25 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 
 /// The largest part of a file that is given at once unless the caller wants less.
 const DEFAULT_MAX: u64 = 256_000;
+/// Other files that are named; a skill with more says itself which to read.
+const FILES: usize = 40;
+/// Lessons that are told.
+const LESSONS: usize = 3;
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ReadSkillInput {
-    /// The skill's name; or its uri
-    #[schema(min_length = 1, max_length = 1000)]
     name: Option<String>,
-    #[schema(min_length = 1, max_length = 2000)]
     uri: Option<String>,
-    /// A path below the skill's folder
-    #[schema(min_length = 1, max_length = 1000, default = "SKILL.md")]
     file: Option<String>,
-    /// Takes the place of $ARGUMENTS and $1 to $9 in the text
+    /// For $ARGUMENTS
     #[schema(max_length = 16384)]
     args: Option<String>,
-    #[schema(minimum = 1, maximum = 1048576, default = 256000)]
+    #[schema(minimum = 1, maximum = 1048576)]
     max_bytes: Option<u64>,
 }
 
-#[derive(Serialize, ToSchema)]
-struct ReadSkillOutput {
-    name: String,
-    file: String,
-    /// Where it lies, as the prompt block names it
-    location: String,
-    /// Of the whole file
-    sha256: String,
-    /// Of the whole file, in bytes
-    size: usize,
-    /// The other files of the skill
-    files: Vec<String>,
-    /// Warnings about it that were learned
-    lessons: Vec<LessonView>,
-    /// Variables that it asks for, by name
-    env_required: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uri: Option<String>,
-    /// Whether only the beginning is given
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    truncated: bool,
-    /// The text, where it is text
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    /// The bytes in base64, where it is not
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blob: Option<String>,
-}
-
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     call.check_one_of(&["name", "uri"])?;
     let input: ReadSkillInput = call.read()?;
     let (engine, catalog) = (&call.look.engine, &call.look.snapshot.catalog);
@@ -86,7 +59,7 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
             let uri = uri.as_deref().unwrap_or_default();
             let (entry, below) = engine.skills().served_at(catalog, uri).ok_or_else(|| {
                 EngineError::new(ErrorCode::UnknownSkill, format!("no skill is served at {uri}"))
-                    .hint("list_skills names the addresses there are")
+                    .hint("name the skill; list_skills has the names")
             })?;
             let below = Some(below).filter(|below| !below.is_empty());
             (entry.name.clone(), input.file.clone().or(below))
@@ -94,39 +67,59 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
     };
     let read = engine.skills().read(catalog, &wanted, file.as_deref(), &call.caller.actor())?;
     let max = usize::try_from(input.max_bytes.unwrap_or(DEFAULT_MAX)).unwrap_or(usize::MAX);
-    let mut data = ReadSkillOutput {
-        name: read.name,
-        file: read.file,
-        location: read.location,
-        sha256: read.sha256,
-        size: read.bytes.len(),
-        files: read.files,
-        lessons: read.lessons,
-        env_required: read.env_required,
-        uri: read.uri,
-        truncated: false,
-        text: None,
-        blob: None,
-    };
-    let shown = match read.text {
+    let (block, given, whole) = match &read.text {
         Some(text) => {
             let text = match &input.args {
-                Some(args) => fill_in(&text, args, &BTreeMap::new()).text,
-                None => text,
+                Some(args) => fill_in(text, args, &BTreeMap::new()).text,
+                None => text.clone(),
             };
-            let kept = head(&text, max).to_owned();
-            data.truncated = kept.len() < text.len();
-            data.text = Some(kept.clone());
-            kept
+            let given = head(&text, max);
+            (ContentBlock::text(given), given.len(), text.len())
         }
         None => {
-            let kept = &read.bytes[..read.bytes.len().min(max)];
-            data.truncated = kept.len() < read.bytes.len();
-            data.blob = Some(STANDARD.encode(kept));
-            format!("{} is not text; its {} bytes are in `blob`", data.file, read.bytes.len())
+            let given = &read.bytes[..read.bytes.len().min(max)];
+            let uri = match &read.uri {
+                Some(uri) => uri.clone(),
+                None => format!("file:{}", read.location),
+            };
+            let bytes = ResourceContents::blob(STANDARD.encode(given), uri);
+            (ContentBlock::resource(bytes), given.len(), read.bytes.len())
         }
     };
-    Ok(McpToolAnswer::exact(&data, shown).into())
+    let about = ContentBlock::text(about(&read, given, whole));
+    Ok(McpToolAnswer::content(vec![block, about]).into())
+}
+
+/// What a reader of the text should know beside it.
+fn about(read: &SkillReading, given: usize, whole: usize) -> String {
+    let mut lines =
+        vec![format!("({} of the skill {})", one_line(&read.file), one_line(&read.name))];
+    lines.push(format!("location: {}", one_line(&read.location)));
+    if given < whole {
+        lines.push(format!("cut: {given} of {whole} bytes; max_bytes gives more"));
+    }
+    if !read.files.is_empty() {
+        let named: Vec<String> = read.files.iter().take(FILES).map(|file| one_line(file)).collect();
+        let more = match read.files.len().saturating_sub(FILES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        lines.push(format!("other files: {}{more}", named.join(", ")));
+    }
+    if !read.env_required.is_empty() {
+        let names: Vec<String> = read.env_required.iter().map(|name| one_line(name)).collect();
+        lines.push(format!("needs these variables: {}", names.join(", ")));
+    }
+    lines.extend(read.lessons.iter().take(LESSONS).map(|known| match &known.lesson {
+        Lesson::DependencyWarning { key, .. } => {
+            format!("learned: it needs {}, which is often missing", one_line(key))
+        }
+        Lesson::SkillQualityWarning { detail, .. } => {
+            format!("learned: its description misleads: {}", short_line(detail, 160))
+        }
+        Lesson::EnvReady { key, .. } => format!("learned: {} is set", one_line(key)),
+    }));
+    lines.join("\n")
 }
 
 /// The beginning of a text, cut between characters.

@@ -6,64 +6,52 @@ use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{OutcomeReporter, UseResult};
 use sinew_engine::acquire::AcquireWait;
 use sinew_engine::hub::HubOverrides;
-use sinew_engine::{NewOutcome, OutcomeEffect, ReportedRun};
-use sinew_skill::YamlValue;
+use sinew_engine::{EngineError, NewOutcome, OutcomeEffect, ReflexChange};
 use utoipa::ToSchema;
 
 use super::acquire_skill::listener;
-use super::{McpToolAnswer, McpToolCall, McpToolRefusal, ToolHints, ToolSpec, always};
+use super::approve::ApprovalSummary;
+use super::{McpToolAnswer, McpToolCall, ToolHints, ToolSpec, always};
 use crate::questions::{McpToolResponse, approval_question};
-use crate::tool_answer::one_line;
+use crate::tool_answer::{bad_argument, one_line};
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "report_outcome",
-    title: "Report an outcome",
-    description: "Tell how the use of a skill went: success, or a failure with its kind. Name the run \
-                  or the skill, and say what the task was; it names the task area and is not stored.",
+    description: "How the use of a skill went. Give the run or the skill, and the task, which is not \
+                  stored.",
     input: tool_schema::input::<ReportOutcomeInput>,
-    output: tool_schema::output::<ReportOutcomeOutput>,
+    output: Some(tool_schema::any_object),
     hints: ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false },
     offered: always,
     call,
     resume: None,
 };
 
-/// What a skill without a version is recorded under.
-const NO_VERSION: &str = "unversioned";
-
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ReportOutcomeInput {
-    /// The run that acquire_skill began; or a skill
-    #[schema(max_length = 100)]
     run: Option<String>,
-    #[schema(min_length = 1, max_length = 128)]
     skill: Option<String>,
-    #[schema(max_length = 128)]
     version: Option<String>,
-    /// The task area, such as pdf-merge
-    #[schema(max_length = 128)]
+    /// The task area: pdf-merge
     region: Option<String>,
     outcome: ReportOutcomeResult,
-    /// Required for a failure
     failure: Option<FailureKind>,
     #[schema(max_length = 500)]
     detail: Option<String>,
-    /// The program or variable that is missing, by name
-    #[schema(max_length = 100)]
+    /// Program or variable
     missing: Option<String>,
     #[schema(max_items = 20)]
     side_effects: Option<Vec<SideEffectText>>,
     #[schema(max_length = 300)]
     task: Option<String>,
-    #[schema(max_length = 200)]
     #[expect(dead_code, reason = "documented, and not kept")]
     session: Option<String>,
 }
 
 #[derive(Deserialize, ToSchema, Clone)]
-#[schema(max_length = 128, pattern = "^(read|write|delete|shell|network|env)(:.+)?$")]
+#[schema(pattern = "^(read|write|delete|shell|network|env)(:.+)?$")]
 struct SideEffectText(String);
 
 impl ReportOutcomeInput {
@@ -73,23 +61,42 @@ impl ReportOutcomeInput {
     }
 }
 
-/// What the outcome of a skill did to the memory, or where its run stands now.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-enum ReportOutcomeOutput {
-    Skill(Box<OutcomeEffect>),
-    Run(Box<ReportedRunOutput>),
-}
-
-#[derive(Serialize, ToSchema)]
-struct ReportedRunOutput {
-    #[serde(flatten)]
-    run: ReportedRun,
-    /// What the run waits for
-    waits: AcquireWait,
+/// What an outcome did to the memory, and where its run stands.
+#[derive(Default, Serialize, ToSchema)]
+struct ReportOutcomeOutput {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skill: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    region: Option<String>,
+    /// What the skill counts there now
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_weight: Option<f64>,
+    /// Successes in a row
+    #[serde(skip_serializing_if = "Option::is_none")]
+    streak: Option<u32>,
+    /// Whether it is trusted to skip the question about its plan
+    reflex: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    reflex_change: Option<ReflexChange>,
     /// What to do about the failure
     #[serde(skip_serializing_if = "Option::is_none")]
     handling: Option<&'static str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lessons: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    approval: Option<ApprovalSummary>,
+    /// What to ask the user
+    #[serde(skip_serializing_if = "Option::is_none")]
+    question: Option<String>,
 }
 
 #[derive(Deserialize, ToSchema, Clone, Copy, PartialEq, Eq)]
@@ -99,18 +106,21 @@ enum ReportOutcomeResult {
     Failure,
 }
 
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     let input: ReportOutcomeInput = call.read()?;
     if input.run.is_none() && input.skill.is_none() {
-        let said = "the arguments must have one of run, skill";
-        return Err(McpToolRefusal::Invalid(said.to_owned()));
+        return Err(bad_argument("one of `run` and `skill` is required"));
     }
-    if (input.outcome == ReportOutcomeResult::Failure) != input.failure.is_some() {
-        let said = match input.outcome {
-            ReportOutcomeResult::Failure => "failure is required when outcome is failure",
-            ReportOutcomeResult::Success => "failure is only for outcome failure",
-        };
-        return Err(McpToolRefusal::Invalid(said.to_owned()));
+    match (input.outcome, input.failure) {
+        (ReportOutcomeResult::Failure, None) => {
+            let kinds: Vec<String> = FailureKind::ALL.iter().map(ToString::to_string).collect();
+            let said = format!("a failure needs `failure`, one of {}", kinds.join(", "));
+            return Err(bad_argument(said));
+        }
+        (ReportOutcomeResult::Success, Some(_)) => {
+            return Err(bad_argument("`failure` is only for `outcome` failure"));
+        }
+        _ => {}
     }
     match &input.run {
         Some(run) => of_run(call, &input, run).map(McpToolResponse::Done),
@@ -121,18 +131,13 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
 fn of_skill(
     call: &McpToolCall<'_>,
     input: &ReportOutcomeInput,
-) -> Result<McpToolAnswer, McpToolRefusal> {
+) -> Result<McpToolAnswer, EngineError> {
     let engine = &call.look.engine;
-    let skill = input.skill.clone().unwrap_or_default();
-    let known = call.look.snapshot.catalog.unshadowed().find(|entry| entry.name == skill);
-    let written = known
-        .and_then(|entry| entry.skill.as_ref()?.frontmatter.get("version"))
-        .and_then(YamlValue::source_text);
-    let recorded: OutcomeEffect = engine.cortex()?.record(&NewOutcome {
+    let outcome = NewOutcome {
         region: input.region.clone(),
         task: input.task.clone(),
-        slug: skill,
-        version: input.version.clone().or(written).unwrap_or_else(|| NO_VERSION.to_owned()),
+        slug: input.skill.clone().unwrap_or_default(),
+        version: input.version.clone().unwrap_or_default(),
         worked: Some(input.outcome == ReportOutcomeResult::Success),
         kind: input.failure,
         detail: input.detail.clone(),
@@ -141,13 +146,27 @@ fn of_skill(
         origin: OutcomeReporter::Agent,
         agent: Some(call.caller.name.clone()),
         ..NewOutcome::default()
-    })?;
+    };
+    let outcome = engine.identified(&call.look.snapshot.catalog, outcome);
+    let recorded: OutcomeEffect = engine.cortex()?.record(&outcome)?;
     let mut lines = vec![format!("recorded for {}", one_line(&recorded.skill))];
     if let Some(weight) = recorded.weight {
         lines.push(format!("weight {weight:.2} in {}", one_line(&recorded.region)));
     }
     lines.extend(recorded.handling.map(|handling| format!("next: {handling}")));
-    let data = ReportOutcomeOutput::Skill(Box::new(recorded));
+    let data = ReportOutcomeOutput {
+        skill: Some(recorded.skill),
+        version: Some(recorded.version),
+        region: Some(recorded.region),
+        weight: recorded.weight,
+        previous_weight: recorded.previous_weight,
+        streak: Some(recorded.streak),
+        reflex: recorded.reflex,
+        reflex_change: recorded.reflex_change,
+        handling: recorded.handling,
+        lessons: recorded.lessons,
+        ..ReportOutcomeOutput::default()
+    };
     Ok(McpToolAnswer::new(&data, lines.join("\n")))
 }
 
@@ -156,7 +175,7 @@ fn of_run(
     call: &McpToolCall<'_>,
     input: &ReportOutcomeInput,
     run: &str,
-) -> Result<McpToolAnswer, McpToolRefusal> {
+) -> Result<McpToolAnswer, EngineError> {
     let engine = &call.look.engine;
     let finish = UseReport {
         result: match input.outcome {
@@ -177,11 +196,22 @@ fn of_run(
     let handling = input.failure.map(FailureKind::remedy);
     let mut lines = vec![format!("{run} is in {}", stepped.run.state.name())];
     lines.extend(handling.map(|handling| format!("next: {handling}")));
+    let reported = engine.cortex()?.reported_run(&stepped)?;
+    let mut data = ReportOutcomeOutput {
+        run: Some(reported.run),
+        state: Some(reported.state),
+        region: reported.region,
+        skill: reported.skill,
+        weight: reported.weight,
+        reflex: reported.reflex,
+        handling,
+        ..ReportOutcomeOutput::default()
+    };
     if let AcquireWait::Approval { approval } = &standing.waits {
-        lines.push(format!("needs_approval {}: {}", approval.id, approval_question(approval)));
+        let question = approval_question(approval);
+        lines.push(format!("needs_approval {}: {question}", approval.id));
+        data.approval = Some(ApprovalSummary::of(approval));
+        data.question = Some(question);
     }
-    let run = engine.cortex()?.reported_run(&stepped)?;
-    let data = ReportedRunOutput { run, waits: standing.waits, handling };
-    let data = ReportOutcomeOutput::Run(Box::new(data));
     Ok(McpToolAnswer::new(&data, lines.join("\n")))
 }

@@ -2,19 +2,17 @@
 //! under test, and would learn from them how to pass.
 
 use serde::Deserialize;
-use sinew_engine::{AgentScanVerdict, ScanSubject};
+use sinew_engine::{EngineError, ScanSubject};
 use utoipa::ToSchema;
 
-use super::{LOOK, McpToolAnswer, McpToolCall, McpToolRefusal, McpToolResponse, ToolSpec, always};
+use super::{LOOK, McpToolAnswer, McpToolCall, McpToolResponse, ToolSpec, always};
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "scan_skill",
-    title: "Scan a skill",
-    description: "Check one of a skill, a path in the workspace or a text for malware, leaks and \
-                  tricks. You get the verdict and counts; the user sees what was found.",
+    description: "The scanner's verdict on a skill, a path in the workspace or a text.",
     input: tool_schema::input::<ScanSkillInput>,
-    output: tool_schema::output::<AgentScanVerdict>,
+    output: Some(tool_schema::any_object),
     hints: LOOK,
     offered: always,
     call,
@@ -24,15 +22,11 @@ pub(super) const SPEC: ToolSpec = ToolSpec {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ScanSkillInput {
-    #[schema(min_length = 1, max_length = 1000)]
     skill: Option<String>,
-    #[schema(min_length = 1, max_length = 4000)]
     path: Option<String>,
     #[schema(max_length = 1000000)]
     text: Option<String>,
-    /// reference counts the seven documented rules alone
     #[serde(default)]
-    #[schema(default = "full")]
     profile: ScanSkillRules,
 }
 
@@ -44,7 +38,7 @@ enum ScanSkillRules {
     Full,
 }
 
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     call.check_one_of(&["skill", "path", "text"])?;
     let input: ScanSkillInput = call.read()?;
     let subject = match (&input.skill, &input.path, &input.text) {

@@ -6,59 +6,71 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sinew_engine::EngineError;
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ReviewerProvider;
-use sinew_workshop::{SkillVersion, ToolProposal, WorkshopCaller, WorkshopToolReply};
-use utoipa::ToSchema;
+use sinew_workshop::WorkshopCaller;
 
 use super::approve::{ApprovalNeeded, decide};
-use super::{McpToolCall, McpToolRefusal, ToolHints, ToolSpec};
+use super::{LOOK, McpToolCall, ToolHints, ToolSpec};
 use crate::host::workshop_is_on;
 use crate::questions::{ClientQuestion, ClientReply, McpToolResponse, QuestionSubject};
-use crate::tool_answer::McpToolAnswer;
+use crate::tool_answer::{McpToolAnswer, one_line};
 use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: sinew_workshop::TOOL,
-    title: "Skill workshop",
-    description: "Keep a procedure as a skill: suggest a new or changed skill, look at proposals, revise, \
-                  reject or apply them, and undo what was written. A person approves what is written.",
+    description: "Keep a procedure as a skill: suggest, revise, reject, apply, undo. A person approves \
+                  what is written.",
     input: sinew_workshop::schema,
-    output: tool_schema::output::<SkillWorkshopOutput<'static>>,
+    output: Some(tool_schema::any_object),
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: false },
     offered: workshop_is_on,
     call,
     resume: Some(resume),
 };
 
-/// The documented answers, which have no field in common. A list is wrapped; what the workshop says as
-/// an object goes out as it is.
-#[derive(Serialize, ToSchema)]
-#[serde(untagged)]
-enum SkillWorkshopOutput<'a> {
-    Proposals {
-        #[schema(value_type = Vec<ToolProposal>)]
-        proposals: Vec<Value>,
-    },
-    Versions {
-        #[schema(value_type = Vec<SkillVersion>)]
-        versions: Vec<Value>,
-    },
-    Written(WorkshopUpdateOutput),
-    Unapproved(ApprovalNeeded<'a>),
-    Said(WorkshopSaid),
+pub(super) const STATUS: ToolSpec = ToolSpec {
+    name: "workshop_status",
+    description: "Proposals: counts, lists, one of them, a skill's history.",
+    input: look_schema,
+    output: Some(tool_schema::any_object),
+    hints: LOOK,
+    offered: workshop_is_on,
+    call: act,
+    resume: None,
+};
+
+/// The actions of the tool that change nothing.
+const LOOKS: [&str; 5] = ["status", "list_pending", "list_quarantine", "inspect", "history"];
+
+/// What `workshop_status` takes: the tool's own words for its actions that only look.
+fn look_schema() -> Value {
+    let text = json!({"type": "string"});
+    json!({
+        "type": "object", "additionalProperties": false,
+        "properties": {
+            "action": {"type": "string", "enum": LOOKS},
+            "id": text, "status": text, "skillName": text,
+        },
+    })
 }
 
-/// An answer of the workshop, as it gave it.
-#[derive(Serialize, ToSchema)]
-#[serde(transparent)]
-#[schema(value_type = WorkshopToolReply)]
-struct WorkshopSaid(Value);
+/// The documented answers, which have no field in common. A list is wrapped; what the workshop says as
+/// an object goes out as it is.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum SkillWorkshopOutput {
+    Proposals { proposals: Vec<Value> },
+    Versions { versions: Vec<Value> },
+    Written(WorkshopUpdateOutput),
+    Unapproved(ApprovalNeeded),
+    Said(Value),
+}
 
 /// A proposal that was written after a person's yes.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct WorkshopUpdateOutput {
     status: &'static str,
@@ -67,13 +79,13 @@ struct WorkshopUpdateOutput {
     skill_path: Option<String>,
 }
 
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
 struct WorkshopUpdateProposal {
     id: String,
     status: &'static str,
 }
 
-fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     match waiting_review(call)? {
         Some(question) => Ok(McpToolResponse::Ask(question)),
         None => act(call),
@@ -96,7 +108,7 @@ fn waiting_review(call: &McpToolCall<'_>) -> Result<Option<ClientQuestion>, Engi
     }))
 }
 
-fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
+fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     let caller = WorkshopCaller {
         by: call.caller.actor(),
         agent_id: Some(call.caller.name.clone()),
@@ -113,17 +125,30 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, McpToolRefusal> {
                 false => unapproved(ApprovalNeeded::waiting(&approval)).into(),
             });
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
-    let text = value.to_string();
+    let text = lines(&value);
     let data = match value {
         Value::Array(versions) if call.arguments["action"] == "history" => {
             SkillWorkshopOutput::Versions { versions }
         }
         Value::Array(proposals) => SkillWorkshopOutput::Proposals { proposals },
-        other => SkillWorkshopOutput::Said(WorkshopSaid(other)),
+        other => SkillWorkshopOutput::Said(other),
     };
     Ok(McpToolAnswer::exact(&data, text).into())
+}
+
+/// A line for each row of a list; what is one thing is said whole.
+fn lines(value: &Value) -> String {
+    let Value::Array(rows) = value else { return value.to_string() };
+    let field = |row: &Value, name: &str| row[name].as_str().map(one_line);
+    let row = |row: &Value| {
+        let id = field(row, "id").unwrap_or_default();
+        let known: Vec<String> =
+            ["status", "skillName", "title"].iter().filter_map(|name| field(row, name)).collect();
+        format!("- {id}: {}", known.join(", "))
+    };
+    [vec![format!("{} found", rows.len())], rows.iter().map(row).collect()].concat().join("\n")
 }
 
 fn needs_a_person(error: &EngineError) -> bool {
@@ -134,7 +159,7 @@ fn resume(
     call: &McpToolCall<'_>,
     about: &QuestionSubject,
     reply: ClientReply,
-) -> Result<McpToolResponse, McpToolRefusal> {
+) -> Result<McpToolResponse, EngineError> {
     let engine = &call.look.engine;
     if *about == QuestionSubject::Review {
         let said = match &reply {
@@ -165,6 +190,6 @@ fn resume(
 }
 
 /// The answer to a caller who has no yes.
-fn unapproved((data, text): (ApprovalNeeded<'_>, String)) -> McpToolAnswer {
+fn unapproved((data, text): (ApprovalNeeded, String)) -> McpToolAnswer {
     McpToolAnswer::new(&SkillWorkshopOutput::Unapproved(data), text)
 }

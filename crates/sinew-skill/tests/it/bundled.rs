@@ -1,20 +1,37 @@
-//! The skills that ship with sinew are examples: they must have no issues.
+//! The skills that ship with sinew are examples: they must have no issues, and a known origin.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use sinew_settings::ReasonSeverity;
 use sinew_skill::validate::{RuleSet, ValidationFile, validate};
 
-const BUNDLED: [&str; 6] =
-    ["git-history", "github", "session-logs", "sinew", "skill-creator", "tmux"];
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../sinew-engine/skills")
+}
+
+/// Every carried skill: its name and the bytes of its SKILL.md.
+fn library() -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder()).expect("the carried skills");
+    entries
+        .filter_map(|entry| {
+            let path = entry.expect("a folder that can be read").path();
+            let name = path.file_name()?.to_string_lossy().into_owned();
+            path.is_dir().then(|| (name, fs::read(path.join("SKILL.md")).expect("a skill")))
+        })
+        .collect()
+}
 
 #[test]
 fn bundled_skills_pass_without_warnings() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sinew-engine/skills");
-    for name in BUNDLED {
-        let bytes = std::fs::read(folder.join(name).join("SKILL.md")).expect(name);
-        let target = ValidationFile { directory: name, file_name: "SKILL.md", bytes: &bytes };
-        for rules in [RuleSet::STRICT, RuleSet::OpenClaw, RuleSet::OpenPocketStrict] {
+    let library = library();
+    assert!(library.len() >= 60, "{} skills", library.len());
+    for (name, bytes) in &library {
+        let target = ValidationFile { directory: name, file_name: "SKILL.md", bytes };
+        let sets =
+            [RuleSet::STRICT, RuleSet::OpenClaw, RuleSet::OpenPocket, RuleSet::OpenPocketStrict];
+        for rules in sets {
             let found = validate(&target, rules);
             let loud: Vec<_> = found
                 .issues
@@ -23,7 +40,42 @@ fn bundled_skills_pass_without_warnings() {
                 .collect();
             assert!(loud.is_empty(), "{name} by {rules}: {loud:?}");
         }
-        let lines = bytes.iter().filter(|&&byte| byte == b'\n').count();
-        assert!((40..=120).contains(&lines), "{name} has {lines} lines");
+    }
+}
+
+#[test]
+fn bundled_skills_are_short_and_say_when_they_are_for() {
+    for (name, bytes) in library() {
+        let text = String::from_utf8(bytes).expect("our own text is UTF-8");
+        let (front, body) = text[4..].split_once("\n---\n").expect("front matter");
+        let lines = body.trim().lines().count();
+        assert!((40..=200).contains(&lines), "{name}: a body of {lines} lines");
+        assert!(front.contains(" Use "), "{name} does not say when to use it");
+        assert!(front.contains("    emoji: "), "{name} has no emoji");
+        let ours = ["git-history", "session-logs", "sinew", "skill-creator", "tmux"];
+        assert!(
+            front.contains("    homepage: https://") || ours.contains(&name.as_str()),
+            "{name}"
+        );
+    }
+}
+
+/// The table says which tool each skill speaks of, in which version, and how that was checked.
+#[test]
+fn the_table_of_bundled_skills_is_complete() {
+    let readme = fs::read_to_string(folder().join("README.md")).expect("the table");
+    let rows: Vec<Vec<&str>> = readme
+        .lines()
+        .filter(|line| line.starts_with("| `"))
+        .map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    let named: Vec<String> = rows.iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
+    assert_eq!(named, library().into_keys().collect::<Vec<_>>());
+    for row in &rows {
+        let [name, tool, version, date, how] = row[..] else { panic!("{row:?}") };
+        assert!(!tool.is_empty() && !version.is_empty(), "{name}");
+        assert!(date.len() == 7 && date.starts_with("20"), "{name}: {date}");
+        let known = ["run", "parsed", "documents"];
+        assert!(known.contains(&how), "{name}: {how} is none of {known:?}");
     }
 }

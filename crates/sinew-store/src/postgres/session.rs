@@ -24,6 +24,9 @@ pub(super) const CONNECTIONS: usize = 8;
 /// was suspended must not block the whole team.
 const STALLED_MS: u32 = 60_000;
 
+/// A busy server needs this long for locks that no client holds against another.
+const SHORTEST_WAIT: Duration = Duration::from_millis(50);
+
 /// Two processes must not migrate at once; they lock this number.
 const MIGRATION_LOCK: i64 = 0x7369_6e65_7701;
 
@@ -34,14 +37,14 @@ pub(super) fn pool(server: &PostgresServer, patience: Duration) -> Result<Pool, 
          SELECT set_config('synchronous_commit', 'on', false)
          WHERE current_setting('synchronous_commit') = 'off'",
         // Zero would mean for ever, and the setting is a 32-bit number.
-        patience.as_millis().clamp(1, i32::MAX as u128)
+        patience.max(SHORTEST_WAIT).as_millis().min(i32::MAX as u128)
     );
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = Manager::from_config(server.config.clone(), server.tls.clone(), recycling);
     Pool::builder(manager)
         .max_size(CONNECTIONS)
         .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(patience))
+        .wait_timeout(Some(patience.max(SHORTEST_WAIT)))
         .post_create(Hook::async_fn(move |client, _| {
             let settings = settings.clone();
             Box::pin(

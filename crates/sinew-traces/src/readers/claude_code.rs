@@ -223,7 +223,7 @@ pub(super) fn action(name: &str, mut input: Value) -> StepAction {
 }
 
 /// `KillShell` is `kill_shell`.
-pub(super) fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut after_lower = false;
     for c in name.chars().take(100) {

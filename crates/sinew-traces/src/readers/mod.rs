@@ -10,6 +10,8 @@ mod markdown;
 mod openpocket;
 mod tree;
 
+pub(crate) use claude_code::snake_case;
+
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
 use serde::Serialize;

@@ -66,11 +66,12 @@ impl WebAccess {
         Ok(code)
     }
 
-    /// Signs a browser in for a code or the token, and returns the value of its cookie.
+    /// Signs a browser in for a code, and returns the value of its cookie. The token is no code: every
+    /// client has it, and a client is no person.
     pub(crate) fn sign_in(&self, given: &str) -> io::Result<Option<String>> {
         let code = lock(&self.codes).remove(&SecretDigest::of(given));
         let fresh = code.is_some_and(|since| since.elapsed() < CODE_LIVES);
-        if !fresh && !self.is_token(given) {
+        if !fresh {
             return Ok(None);
         }
         let (cookie, csrf) = (new_secret()?, new_secret()?);
@@ -131,9 +132,18 @@ mod tests {
     }
 
     #[test]
+    fn the_token_makes_no_person() {
+        let access = WebAccess::new(TOKEN);
+        assert!(access.sign_in(TOKEN).expect("chance").is_none());
+    }
+
+    #[test]
     fn the_oldest_browser_makes_room() {
         let access = WebAccess::new(TOKEN);
-        let sign_in = || access.sign_in(TOKEN).expect("chance").expect("a cookie");
+        let sign_in = || {
+            let code = access.sign_in_code().expect("chance");
+            access.sign_in(&code).expect("chance").expect("a cookie")
+        };
         let first = sign_in();
         let rest: Vec<String> = (0..MAX_SESSIONS).map(|_| sign_in()).collect();
         assert!(access.session(&first).is_none());

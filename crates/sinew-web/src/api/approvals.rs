@@ -121,6 +121,7 @@ pub(crate) async fn decide(
             by: caller.actor(),
             channel: ConsentChannel::Dashboard,
             can_elicit: false,
+            via: None,
             quote: None,
             comment: given.comment,
             remember: given.remember,

@@ -13,7 +13,7 @@ use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath};
 use super::openapi::ProblemResponses;
 use crate::access::WebCaller;
-use crate::app::WebApp;
+use crate::app::{WebApp, WebContext};
 
 /// Days that a curve looks ahead: by then disuse has taken all it takes.
 pub(crate) const DECAY_AHEAD: u32 = 180;
@@ -145,12 +145,13 @@ struct BlacklistReply {
 )]
 pub(crate) async fn blacklist_add(
     State(app): State<WebApp>,
-    _caller: WebCaller,
+    caller: WebCaller,
     JsonBody(hidden): JsonBody<BlacklistBody>,
 ) -> Result<(StatusCode, JsonReply), Problem> {
     app.change(move |look| {
         let cortex = look.engine.cortex()?;
-        let added = cortex.blacklist_add(&hidden.slug, hidden.reason.as_deref())?;
+        let added =
+            cortex.blacklist_add(&hidden.slug, hidden.reason.as_deref(), &caller.actor())?;
         let status = if added { StatusCode::CREATED } else { StatusCode::OK };
         Ok((status, JsonReply::of(&BlacklistReply { slug: hidden.slug, hidden: true })?))
     })
@@ -165,11 +166,13 @@ pub(crate) async fn blacklist_add(
 )]
 pub(crate) async fn blacklist_remove(
     State(app): State<WebApp>,
-    _caller: WebCaller,
+    caller: WebCaller,
     UrlPath(slug): UrlPath<String>,
 ) -> Result<JsonReply, Problem> {
     let removed = slug.clone();
-    let was = app.change(move |look| look.engine.cortex()?.blacklist_remove(&removed)).await?;
+    let show =
+        move |look: &WebContext| look.engine.cortex()?.blacklist_remove(&removed, &caller.actor());
+    let was = app.change(show).await?;
     if !was {
         let said = format!("`{}` is not hidden", slug.escape_debug());
         return Err(Problem::new(ErrorCode::NotHidden, said));

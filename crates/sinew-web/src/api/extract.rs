@@ -8,16 +8,19 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use sinew_engine::EngineError;
 use sinew_settings::ErrorCode;
+use utoipa::{IntoParams, ToSchema};
 
-use super::Problem;
+use super::{Problem, limits};
 use crate::access::WebCaller;
 
-/// The JSON body of a request. Unknown fields are refused by the types themselves.
+/// The JSON body of a request. Unknown fields are refused by the types themselves, and what is beyond the
+/// bounds that the description names is refused here.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+impl<S: Send + Sync, T: DeserializeOwned + ToSchema> FromRequest<S> for JsonBody<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
@@ -36,22 +39,26 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
             }
             _ => Problem::new(ErrorCode::BadBody, "the body did not arrive whole"),
         })?;
-        match serde_json::from_slice(&bytes) {
-            Ok(value) => Ok(Self(value)),
-            Err(error) => Err(Problem::new(ErrorCode::BadBody, error.to_string())),
-        }
+        let read: Result<T, _> = serde_json::from_slice(&bytes);
+        let read = read.map_err(|error| Problem::new(ErrorCode::BadBody, error.to_string()))?;
+        let value: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        limits::check_body::<T>(&value)?;
+        Ok(Self(read))
     }
 }
 
 /// The query of a request.
 pub(crate) struct UrlQuery<T>(pub(crate) T);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for UrlQuery<T> {
+impl<S: Send + Sync, T: DeserializeOwned + IntoParams> FromRequestParts<S> for UrlQuery<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         match Query::<T>::from_request_parts(parts, state).await {
-            Ok(Query(value)) => Ok(Self(value)),
+            Ok(Query(value)) => {
+                limits::check_query::<T>(parts.uri.query().unwrap_or_default())?;
+                Ok(Self(value))
+            }
             Err(error) => Err(Problem::new(ErrorCode::BadQuery, error.body_text())),
         }
     }

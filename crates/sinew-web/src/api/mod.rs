@@ -10,6 +10,7 @@ mod approvals;
 mod cortex;
 mod events;
 mod extract;
+mod limits;
 mod openapi;
 mod outcomes;
 mod page;
@@ -19,6 +20,7 @@ mod proposal_reply;
 mod proposals;
 mod registry;
 mod scan;
+mod schema_choices;
 mod skills;
 mod traces;
 
@@ -87,22 +89,26 @@ fn described() -> OpenApiRouter<WebApp> {
 }
 
 /// The description of the API, as it is served.
-pub(crate) fn document() -> utoipa::openapi::OpenApi {
-    openapi::with_version(described().split_for_parts().1)
+pub(crate) fn document() -> serde_json::Value {
+    openapi::complete(described().split_for_parts().1)
 }
 
 /// The API's routes, `/metrics` and the description.
 pub(crate) fn router(app: &WebApp) -> Router {
     let (routes, document) = described().split_for_parts();
-    let document = Json(openapi::with_version(document));
+    let document = Json(openapi::complete(document));
     let numbers = Router::new()
         .route("/metrics", axum::routing::get(about::metrics))
         .layer(from_fn_with_state(app.clone(), require_for_metrics));
-    routes
+    // The description tells nothing of this machine, and generators of clients have no token.
+    let described = Router::new()
         .route(&format!("{BASE}/openapi.json"), axum::routing::get(|| async { document }))
+        .method_not_allowed_fallback(not_so);
+    routes
         .route(&format!("{BASE}/{{*rest}}"), axum::routing::any(nothing_here))
         .method_not_allowed_fallback(not_so)
         .layer(from_fn(require_for_api))
+        .merge(described)
         .merge(numbers)
         .layer(from_fn_with_state(app.clone(), identify))
         .layer(from_fn_with_state(app.clone(), count))

@@ -1,10 +1,13 @@
 //! The description of the API: OpenAPI 3.1, made from the types.
 
-use utoipa::openapi::OpenApi as Described;
+use serde_json::{Value, json};
+use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::{OpenApi as Described, RefOr};
 use utoipa::{IntoResponses, Modify, OpenApi};
 
 use super::problem::Problem;
+use super::schema_choices::unite_choices;
 use crate::access::COOKIE;
 
 /// The description, before the routes add theirs.
@@ -57,8 +60,27 @@ pub(super) enum ProblemResponses {
     Ours(#[to_schema] Problem),
 }
 
-/// The description as it is served.
-pub(super) fn with_version(mut document: Described) -> Described {
+/// The description as it is served: with the version, words for every response, and types that
+/// generators understand.
+pub(super) fn complete(mut document: Described) -> Value {
     env!("CARGO_PKG_VERSION").clone_into(&mut document.info.version);
-    document
+    for item in document.paths.paths.values_mut() {
+        let PathItem { get, put, post, delete, patch, .. } = item;
+        [get, put, post, delete, patch].into_iter().flatten().for_each(describe_responses);
+    }
+    let mut written = json!(document);
+    unite_choices(&mut written);
+    written
+}
+
+/// A response without words of its own is what its operation promises: OpenAPI requires a description.
+fn describe_responses(operation: &mut Operation) {
+    let promised = operation.summary.clone().unwrap_or_default();
+    for response in operation.responses.responses.values_mut() {
+        if let RefOr::T(response) = response
+            && response.description.is_empty()
+        {
+            response.description.clone_from(&promised);
+        }
+    }
 }

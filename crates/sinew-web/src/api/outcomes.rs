@@ -92,7 +92,7 @@ pub(crate) struct OutcomeBody {
     /// The skill
     #[schema(min_length = 1, max_length = 128)]
     skill: Option<String>,
-    /// Its version
+    /// Its version; the installed one's where absent
     #[schema(max_length = 128)]
     version: Option<String>,
     /// The area of the task
@@ -191,11 +191,11 @@ pub(crate) async fn report(
             let state = OutcomeRunState { state: run.state.name(), run: run.id };
             return Ok((StatusCode::CREATED, JsonReply::of(&OutcomeReply::Run(state))?));
         }
-        let recorded = cortex.record(&NewOutcome {
+        let outcome = NewOutcome {
             region: report.region,
             task: report.task,
             slug: report.skill.unwrap_or_default(),
-            version: report.version.unwrap_or_else(|| "local".to_owned()),
+            version: report.version.unwrap_or_default(),
             worked: Some(worked),
             kind,
             detail: report.detail,
@@ -203,7 +203,8 @@ pub(crate) async fn report(
             side_effects: report.side_effects,
             origin,
             ..NewOutcome::default()
-        })?;
+        };
+        let recorded = cortex.record(&look.engine.identified(&look.snapshot.catalog, outcome))?;
         let recorded = OutcomeReply::Recorded(Box::new(recorded));
         Ok((StatusCode::CREATED, JsonReply::of(&recorded)?))
     })

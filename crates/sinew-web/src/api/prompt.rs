@@ -21,6 +21,7 @@ use crate::app::{ServerEventKind, WebApp, WebContext};
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct PromptQuery {
+    // Written in percent signs it still fits into a request's head.
     /// The message it is for; a longer one goes to `POST /route`
     #[param(max_length = 4000)]
     message: Option<String>,
@@ -55,13 +56,6 @@ pub(crate) async fn prompt(
     _caller: WebCaller,
     UrlQuery(query): UrlQuery<PromptQuery>,
 ) -> Result<JsonReply, Problem> {
-    let too_long = |message: &String| message.chars().nth(MAX_IN_ADDRESS).is_some();
-    if query.message.as_ref().is_some_and(too_long) {
-        return Err(Problem::new(
-            ErrorCode::BadMessage,
-            "`message` is at most 4000 characters here",
-        ));
-    }
     app.ask(move |look| {
         let mut options = prompt_for(look, query.message.as_deref());
         options.max_chars = query.budget;
@@ -122,27 +116,12 @@ impl From<RouteMode> for ModelChoice {
     }
 }
 
-/// The longest message in an address: written in percent signs it still fits into a request's head.
-const MAX_IN_ADDRESS: usize = 4_000;
-/// The longest message, in characters, and the longest restatement.
-const MAX_MESSAGE: usize = 20_000;
-const MAX_INTENT: usize = 300;
-/// The most skills of an answer.
-const MAX_MATCHES: usize = 20;
-
 impl RouteBody {
     fn check(&self) -> Result<(), Problem> {
-        let chars = |text: &str, most: usize| text.chars().nth(most).is_none();
-        if self.message.trim().is_empty() || !chars(&self.message, MAX_MESSAGE) {
-            return Err(Problem::new(ErrorCode::BadMessage, "`message` is 1 to 20000 characters"));
+        match self.message.trim().is_empty() {
+            true => Err(Problem::new(ErrorCode::BadMessage, "`message` is blank")),
+            false => Ok(()),
         }
-        if self.limit.is_some_and(|limit| !(1..=MAX_MATCHES).contains(&limit)) {
-            return Err(Problem::new(ErrorCode::BadLimit, "`limit` is 1 to 20"));
-        }
-        if self.intent.as_deref().is_some_and(|intent| !chars(intent, MAX_INTENT)) {
-            return Err(Problem::new(ErrorCode::BadIntent, "`intent` is at most 300 characters"));
-        }
-        Ok(())
     }
 }
 

@@ -179,7 +179,11 @@ impl WebApp {
         &self,
         work: impl FnOnce(&WebContext) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, Problem> {
-        let done = self.ask(work).await;
+        let gated = move |look: &WebContext| {
+            look.engine.check_gate()?;
+            work(look)
+        };
+        let done = self.ask(gated).await;
         self.wake_follower();
         done
     }

@@ -3,9 +3,7 @@
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Redirect;
-use sinew_engine::connect::{
-    AgentConnection, ConnectParts, ConnectRequest, ConnectScope, FileChangeStatus,
-};
+use sinew_engine::connect::{AgentConnection, ConnectRequest, FileChangeStatus};
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
 
@@ -65,17 +63,6 @@ struct AgentFileRow {
     stays: Vec<String>,
 }
 
-/// Your own configuration, with what makes sense for the agent.
-fn request(agent: &str) -> ConnectRequest {
-    ConnectRequest {
-        agent: agent.to_owned(),
-        scope: ConnectScope::User,
-        parts: ConnectParts::default(),
-        http: None,
-        force: false,
-    }
-}
-
 fn found(engine: &Engine, name: &str) -> Result<AgentRow, EngineError> {
     let all = engine.connect().connections()?;
     let found = all.iter().find(|connection| connection.agent == name).map(AgentRow::of);
@@ -105,7 +92,7 @@ pub(super) async fn show(
             let files = files.collect();
             return HtmlPage::of(&AgentPage { frame, row, files, note: None, unchanged: false });
         }
-        let plan = engine.connect().plan(&request(&name))?;
+        let plan = engine.connect().plan(&ConnectRequest::new(&name))?;
         let files = plan.files.iter().map(|file| AgentFileRow {
             path: line(&file.file.to_string_lossy()),
             what: match file.status {
@@ -133,7 +120,7 @@ pub(super) async fn set(
         let engine = &look.engine;
         match connect {
             true => {
-                let request = request(found(engine, &name)?.id);
+                let request = ConnectRequest::new(found(engine, &name)?.id);
                 let plan = engine.connect().plan(&request)?;
                 engine.connect().connect(&request, plan)?;
                 Ok(())

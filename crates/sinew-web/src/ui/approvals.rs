@@ -121,6 +121,7 @@ pub(super) async fn decide(
         by: Actor::Person { name: None },
         channel: ConsentChannel::Dashboard,
         can_elicit: false,
+        via: None,
         quote: None,
         comment: form.text("comment"),
         remember: false,

@@ -45,17 +45,21 @@ pub(super) async fn show(
 
 #[derive(Deserialize)]
 pub(super) struct SignInForm {
-    token: String,
+    code: String,
 }
 
-/// Signs in with the token that the user typed. There is no session yet, so no CSRF word is needed.
+/// Signs in with the code of a link, for a browser on another machine. There is no session yet, so no
+/// CSRF word is needed.
 pub(super) async fn sign_in(
     State(app): State<WebApp>,
     called: Option<Extension<ServerOrigin>>,
     headers: HeaderMap,
     Form(typed): Form<SignInForm>,
 ) -> Response {
-    signed_in(&app, called, &headers, typed.token.trim(), "That is not this server's token.")
+    // People paste the whole link.
+    let code = typed.code.trim();
+    let code = code.rsplit_once("once=").map_or(code, |(_, code)| code);
+    signed_in(&app, called, &headers, code, "This code was used already, or is too old.")
 }
 
 fn signed_in(

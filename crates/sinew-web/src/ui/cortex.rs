@@ -8,6 +8,7 @@ use sinew_cortex::explain::{CandidateView, FilterReason};
 use sinew_cortex::lesson::Lesson;
 use sinew_cortex::record::ForgetScope;
 use sinew_engine::{CortexOverview, EngineError};
+use sinew_settings::Actor;
 
 use super::chart::{self, GraphEdge};
 use super::frame::{
@@ -221,9 +222,10 @@ pub(super) async fn blacklist(State(app): State<WebApp>, form: SignedForm) -> Fo
     let reason = form.text("reason");
     app.change(move |look| {
         let cortex = look.engine.cortex()?;
+        let by = Actor::Person { name: None };
         match show {
-            true => cortex.blacklist_remove(&slug),
-            false => cortex.blacklist_add(&slug, reason.as_deref()),
+            true => cortex.blacklist_remove(&slug, &by),
+            false => cortex.blacklist_add(&slug, reason.as_deref(), &by),
         }
     })
     .await?;

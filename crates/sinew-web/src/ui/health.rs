@@ -59,6 +59,7 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
                 ProbeHealth::Good => ("good", "good"),
                 ProbeHealth::Absent => ("absent", ""),
                 ProbeHealth::Warn => ("worth a look", "warn"),
+                ProbeHealth::Fault => ("must be mended", "bad"),
             };
             area.probes.push(HealthProbe {
                 name: line(&probe.name),

@@ -165,11 +165,7 @@ fn row(look: &WebContext, found: &Installed, place: &'static str) -> InstalledRo
             _ => "bad",
         },
         version: line(found.version.as_deref().unwrap_or_default()),
-        from: found
-            .source
-            .as_ref()
-            .map(|source| source.kind.as_str().to_owned())
-            .unwrap_or_default(),
+        from: found.source.as_ref().map(|source| line(source.place())).unwrap_or_default(),
         digest: found.digest.as_deref().map(short).unwrap_or_default(),
         verdict: entry.and_then(|entry| entry.scan.as_ref()).map(|scan| verdict_chip(scan.verdict)),
         note: line(note),

@@ -153,7 +153,7 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
         open.sort_by_key(|proposal| std::cmp::Reverse(proposal.number));
         let activity = engine.status().activity(&ActivityFilter::default())?;
         let diagnosis = engine.status().doctor(catalog);
-        let warnings = diagnosis.probes.iter().filter(|probe| probe.health == ProbeHealth::Warn);
+        let warnings = diagnosis.probes.iter().filter(|probe| probe.health >= ProbeHealth::Warn);
         let warnings = warnings.map(|probe| {
             let remedy = probe.remedy.as_deref().unwrap_or(&probe.detail);
             (line(&probe.name), line_html(remedy))

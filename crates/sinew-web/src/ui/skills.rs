@@ -121,7 +121,11 @@ pub(super) async fn show(
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let mut found: Vec<&CatalogEntry> =
             catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
-        found.sort_by(|a, b| (&a.name, &a.file_path).cmp(&(&b.name, &b.file_path)));
+        // The skill that is used stands before those that it replaces.
+        let shadowed = |entry: &CatalogEntry| entry.state == EntryState::Shadowed;
+        found.sort_by(|a, b| {
+            (&a.name, shadowed(a), &a.file_path).cmp(&(&b.name, shadowed(b), &b.file_path))
+        });
         let costs = engine.skills().prompt_costs(catalog);
         let block = engine.skills().prompt(catalog, &PromptOptions::default());
         // Where there is no graver reason, say that the prompt has no room for it.

@@ -8,9 +8,7 @@ use crate::support::{Server, machine};
 #[tokio::test]
 async fn nothing_is_told_without_the_token() {
     let server = Server::new();
-    for path in
-        ["/api/v1/skills", "/api/v1/events", "/metrics", "/api/v1/openapi.json", "/api/v1/x"]
-    {
+    for path in ["/api/v1/skills", "/api/v1/events", "/metrics", "/api/v1/x"] {
         let bare = Request::builder().uri(path).body(Body::empty()).expect("a request");
         let answer = server.send(bare).await;
         assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{path}");
@@ -29,6 +27,21 @@ async fn nothing_is_told_without_the_token() {
         assert!(!answer.text.contains(&server.token));
     }
     assert_eq!(server.get("/version").await.status, StatusCode::OK);
+}
+
+/// Generators of clients fetch it, and it says nothing of this machine.
+#[tokio::test]
+async fn the_description_of_the_api_is_open_to_read() {
+    let server = Server::new();
+    let bare = Request::builder().uri("/api/v1/openapi.json").body(Body::empty());
+    let answer = server.send(bare.expect("a request")).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert!(!answer.text.contains(&server.token));
+    let home = server.machine.path("home").display().to_string();
+    assert!(!answer.text.contains(&home), "nothing of the machine is in it");
+    let write = Request::builder().method("POST").uri("/api/v1/openapi.json").body(Body::empty());
+    let answer = server.send(write.expect("a request")).await;
+    assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED);
 }
 
 #[tokio::test]

@@ -149,16 +149,39 @@ async fn outcomes_are_reported_listed_and_learned_from() {
 }
 
 #[tokio::test]
-async fn skills_are_hidden_and_shown_again() {
+async fn skills_are_hidden_and_shown_again_by_a_person() {
     let server = Server::new();
+    let browser = server.browser().await;
     let hide = json!({"slug": "noisy", "reason": "asks for everything"});
-    assert_eq!(server.post("/cortex/blacklist", &hide).await.status, StatusCode::CREATED);
-    assert_eq!(server.post("/cortex/blacklist", &hide).await.status, StatusCode::OK);
+    let by_program = server.post("/cortex/blacklist", &hide).await;
+    assert_eq!(by_program.json()["code"], "needs-person", "{}", by_program.text);
+    assert_eq!(browser.call("POST", "/cortex/blacklist", &hide).await.status, StatusCode::CREATED);
+    assert_eq!(browser.call("POST", "/cortex/blacklist", &hide).await.status, StatusCode::OK);
     assert_eq!(server.get("/cortex").await.json()["blacklist"], json!(["noisy"]));
-    let shown = server.write("DELETE", "/cortex/blacklist/noisy", &json!({})).await;
-    assert_eq!(shown.status, StatusCode::OK);
-    let again = server.write("DELETE", "/cortex/blacklist/noisy", &json!({})).await;
-    assert_eq!(again.status, StatusCode::NOT_FOUND);
+    let one = "/cortex/blacklist/noisy";
+    assert_eq!(server.write("DELETE", one, &json!({})).await.json()["code"], "needs-person");
+    assert_eq!(browser.call("DELETE", one, &json!({})).await.status, StatusCode::OK);
+    assert_eq!(browser.call("DELETE", one, &json!({})).await.status, StatusCode::NOT_FOUND);
+}
+
+/// The token belongs to every client: it takes nothing away from a person.
+#[tokio::test]
+async fn a_program_neither_removes_nor_rejects_what_is_a_persons() {
+    let server = Server::new();
+    let removed = server.write("DELETE", "/registry/installed/weather", &json!({})).await;
+    assert_eq!(removed.json()["code"], "needs-person", "{}", removed.text);
+    let browser = server.browser().await;
+    let draft = json!({
+        "skillName": "standup", "description": "Write the daily standup note",
+        "body": "- List what was done",
+    });
+    let queued = browser.call("POST", "/proposals", &draft).await;
+    let id = queued.json()["proposal"]["id"].as_str().expect("an id").to_owned();
+    let reject = format!("/proposals/{id}/reject");
+    let refused = server.post(&reject, &json!({})).await;
+    assert_eq!(refused.json()["code"], "needs-person", "{}", refused.text);
+    assert_eq!(server.get(&format!("/proposals/{id}")).await.json()["status"], "pending");
+    assert_eq!(browser.call("POST", &reject, &json!({})).await.json()["status"], "rejected");
 }
 
 #[tokio::test]
@@ -224,7 +247,7 @@ async fn approvals_wait_for_a_person() {
 }
 
 #[tokio::test]
-async fn what_is_installed_is_listed_and_removed() {
+async fn what_is_installed_is_listed_and_only_a_person_removes_it() {
     let server = Server::new();
     let nothing = server.get("/registry/search?q=pdf&offline=true").await;
     assert_eq!(nothing.status, StatusCode::NOT_FOUND, "{}", nothing.text);
@@ -233,8 +256,10 @@ async fn what_is_installed_is_listed_and_removed() {
     assert!(installed["managed"].as_array().expect("a list").is_empty(), "{installed}");
     let own = installed["workspace"].as_array().expect("a list");
     assert!(own.iter().all(|row| row["status"] == "extraneous"), "they were not installed");
-    let gone = server.write("DELETE", "/registry/installed/nothing", &json!({})).await;
-    assert_eq!(gone.status, StatusCode::NOT_FOUND, "{}", gone.text);
+    // Whether there is such a skill or not: a program removes none.
+    let refused = server.write("DELETE", "/registry/installed/nothing", &json!({})).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.text);
+    assert_eq!(refused.json()["code"], "needs-person");
 }
 
 #[tokio::test]

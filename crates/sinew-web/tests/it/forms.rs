@@ -173,7 +173,7 @@ async fn a_skill_is_switched_and_switched_back_from_the_list() {
     assert!(page.contains("The skill is switched off.") && page.contains(">Undo<"), "{page}");
     assert!(!page.contains("Switch weather"), "it is no longer among the ready ones: {page}");
     browser.submit("/skills/weather", &[("set", "enable")]).await;
-    assert!(browser.get("/skills").await.text.contains("Switch weather off"));
+    assert!(browser.get("/skills?q=weather").await.text.contains("Switch weather off"));
     let lines = browser.get("/activity.jsonl?kind=setting&skill=weather").await.text;
     let newest = lines.lines().find(|line| line.contains("enabled true → false"));
     assert!(newest.is_some_and(|line| line.contains("a person")), "before and after: {lines}");

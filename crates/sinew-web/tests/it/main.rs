@@ -7,6 +7,7 @@ mod clicks;
 mod conformance;
 mod events;
 mod forms;
+mod generated_clients;
 mod hostile;
 mod listener;
 mod pages;

@@ -50,13 +50,13 @@ async fn a_caller_who_is_not_signed_in_is_sent_to_sign_in() {
         assert_eq!(answer.header("location"), "/auth");
     }
     let door = server.send(Request::get("/auth").body(Body::empty()).expect("a request")).await;
-    assert!(door.text.contains("paste the token"));
+    assert!(door.text.contains("paste the link"));
     let wrong = Request::get("/auth?once=guess").body(Body::empty()).expect("a request");
     assert_eq!(server.send(wrong).await.status, StatusCode::FORBIDDEN);
 }
 
 #[tokio::test]
-async fn a_link_signs_in_once_and_the_token_does_too() {
+async fn a_link_signs_in_once_and_the_token_never() {
     let server = Server::new();
     let code = server.app.access().sign_in_code().expect("a code");
     let link =
@@ -67,9 +67,20 @@ async fn a_link_signs_in_once_and_the_token_does_too() {
         assert!(cookie.contains(word), "{cookie}");
     }
     assert_eq!(server.send(link()).await.status, StatusCode::FORBIDDEN);
-    let typed = Request::post("/auth").header("content-type", "application/x-www-form-urlencoded");
-    let typed = typed.body(Body::from(format!("token={}", server.token))).expect("a request");
-    assert!(server.send(typed).await.header("set-cookie").starts_with("sinew_session="));
+    let typed = |field: &str, value: &str| {
+        Request::post("/auth")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(Body::from(format!("{field}={value}")))
+            .expect("a request")
+    };
+    // Every client has the token, and a client is no person.
+    for field in ["code", "token"] {
+        let refused = server.send(typed(field, &server.token)).await;
+        assert!(refused.header("set-cookie").is_empty(), "{field}");
+    }
+    let code = server.app.access().sign_in_code().expect("a code");
+    let signed = server.send(typed("code", &code)).await;
+    assert!(signed.header("set-cookie").starts_with("sinew_session="));
 }
 
 /// A cookie alone changes nothing.

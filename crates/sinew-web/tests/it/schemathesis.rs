@@ -4,40 +4,19 @@
 //! elsewhere the test says that it did not run.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use sinew_listener::ServerOptions;
-use sinew_testkit::report_skip;
+use sinew_testkit::PythonPackages;
 
 use crate::support::Server;
 
 /// The version whose checks were read.
 const VERSION: &str = "schemathesis==4.32.5";
 
-/// The program, installed if need be.
-fn program() -> Option<PathBuf> {
-    let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("schemathesis");
-    let program = venv.join("bin/schemathesis");
-    if program.is_file() {
-        return Some(program);
-    }
-    let run = |command: &mut Command| {
-        let done = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        done.status().is_ok_and(|status| status.success())
-    };
-    let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&venv));
-    let installed =
-        made && run(Command::new(venv.join("bin/pip")).args(["install", "--quiet", VERSION]));
-    if !installed {
-        report_skip("schemathesis cannot be installed: Python or the package index is missing");
-    }
-    installed.then_some(program)
-}
-
 #[test]
 fn every_request_gets_an_answer_that_was_described() {
-    let Some(program) = program() else { return };
+    let target = env!("CARGO_TARGET_TMPDIR");
+    let Some(python) = PythonPackages::get(target, "schemathesis", &[VERSION]) else { return };
     let server = Server::new();
     let bound = sinew_listener::HttpServer::bind(ServerOptions::loopback(0)).expect("an address");
     let running = bound.mount(sinew_web::part(&server.app)).start().expect("a server");
@@ -46,7 +25,8 @@ fn every_request_gets_an_answer_that_was_described() {
     let cases = if std::env::var_os("SINEW_LONG").is_some() { 2_000 } else { 300 };
     let operations = 30;
     let report = server.machine.path("report.txt");
-    let output = Command::new(program)
+    let output = python
+        .command("schemathesis")
         .current_dir(server.machine.root())
         .env("HOME", machine_home)
         .env("NO_COLOR", "1")

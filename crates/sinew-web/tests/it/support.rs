@@ -169,6 +169,19 @@ impl Browser<'_> {
         self.server.send(request.expect("a request")).await
     }
 
+    /// Calls the API as a script of a page of ours does.
+    pub(crate) async fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("/api/v1{path}"))
+            .header("host", "127.0.0.1:7411")
+            .header("cookie", &self.cookie)
+            .header("origin", "http://127.0.0.1:7411")
+            .header("x-sinew-csrf", &self.csrf)
+            .header("content-type", "application/json");
+        self.server.send(request.body(Body::from(body.to_string())).expect("a request")).await
+    }
+
     /// Sends a form as a page of ours does.
     pub(crate) async fn submit(&self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let mut form = url::form_urlencoded::Serializer::new(String::new());

@@ -107,8 +107,8 @@ fn table(candidates: &[CandidateSummary], out: &mut Printer) {
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
     for shown in candidates {
         let source = match shown.reviewed {
-            true => render::plain(&shown.source),
-            false => render::warning(&format!("{} (unreviewed)", shown.source)),
+            true => render::plain(&shown.address),
+            false => render::warning(&format!("{} (unreviewed)", shown.address)),
         };
         table.row(vec![
             render::plain(&shown.slug),

@@ -1,8 +1,10 @@
 use std::fmt::Write as _;
 
 use clap::Subcommand;
-use sinew_engine::Cortex;
+use sinew_engine::{Cortex, Engine};
+use sinew_settings::config::UnattendedAct;
 
+use crate::commands::approve::deciding_actor;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -39,15 +41,17 @@ enum BlacklistCommand {
 
 pub(super) fn run(
     args: &CortexBlacklistArgs,
+    engine: &Engine,
     cortex: &Cortex<'_>,
     out: &mut Printer,
 ) -> CommandResult {
+    let by = deciding_actor(engine, out, UnattendedAct::Uninstall);
     let changed = match &args.action {
         None => None,
         Some(BlacklistCommand::Add { slug, reason }) => {
-            Some(cortex.blacklist_add(slug, reason.as_deref())?)
+            Some(cortex.blacklist_add(slug, reason.as_deref(), &by)?)
         }
-        Some(BlacklistCommand::Remove { slug }) => Some(cortex.blacklist_remove(slug)?),
+        Some(BlacklistCommand::Remove { slug }) => Some(cortex.blacklist_remove(slug, &by)?),
     };
     let listed = cortex.blacklist()?;
     out.data(&listed, |text| {

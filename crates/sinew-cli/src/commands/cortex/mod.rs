@@ -37,6 +37,24 @@ pub(crate) struct CortexArgs {
     action: CortexCommand,
 }
 
+impl CortexArgs {
+    /// Whether the memory is changed.
+    pub(crate) fn acts(&self) -> bool {
+        match &self.action {
+            CortexCommand::Show(_)
+            | CortexCommand::Why(_)
+            | CortexCommand::Export(_)
+            | CortexCommand::Simulate(_) => false,
+            CortexCommand::Lessons(_)
+            | CortexCommand::Blacklist(_)
+            | CortexCommand::Import(_)
+            | CortexCommand::Rebuild(_)
+            | CortexCommand::Reset(_)
+            | CortexCommand::Prune(_) => true,
+        }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum CortexCommand {
     Show(show::CortexShowArgs),
@@ -60,7 +78,7 @@ pub(crate) fn run(args: &CortexArgs, engine: &Engine, out: &mut Printer) -> Comm
         CortexCommand::Show(args) => show::run(args, &cortex, out),
         CortexCommand::Why(args) => why::run(args, &cortex, out),
         CortexCommand::Lessons(args) => lessons::run(args, &cortex, out),
-        CortexCommand::Blacklist(args) => blacklist::run(args, &cortex, out),
+        CortexCommand::Blacklist(args) => blacklist::run(args, engine, &cortex, out),
         CortexCommand::Export(args) => export::run(args, &cortex, out),
         CortexCommand::Import(args) => import::run(args, &cortex, out),
         CortexCommand::Rebuild(args) => rebuild::run(args, &cortex, out),

@@ -87,7 +87,11 @@ impl DemoMachine {
         self.server = Some(server);
         let serving: serde_json::Value = read(line.as_bytes())?;
         let registry = serving["registry"].as_str().unwrap_or_default();
-        let config = serde_json::json!({ "hub": { "registry": registry } });
+        let config = serde_json::json!({
+            "hub": { "registry": registry },
+            // The scenes run without a terminal of their own; the person who watches started them.
+            "approvals": { "unattended": ["install", "proposal"] },
+        });
         fs::create_dir_all(self.home().join(".sinew"))
             .and_then(|()| fs::write(self.home().join(".sinew/config.json5"), config.to_string()))
             .map_err(|error| failed("be configured", error))?;

@@ -8,6 +8,7 @@ use sinew_engine::{Engine, EngineError, RouteRequest};
 use sinew_settings::Actor;
 use sinew_settings::config::ModelChoice;
 
+use crate::background;
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -105,7 +106,7 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     Ok(if answer.is_none() { Exit::No } else { Exit::Done })
 }
 
-/// The answer is out; a person at a terminal can wait for the next one to be better.
+/// The answer is out; a person at a terminal can wait for the next one to be better, a program cannot.
 fn fill_vectors(
     engine: &Engine,
     snapshot: &Arc<Snapshot>,
@@ -113,7 +114,11 @@ fn fill_vectors(
     out: &Printer,
 ) -> Result<(), EngineError> {
     let pending = engine.routing().pending_vectors(snapshot, models);
-    if pending == 0 || !out.can_ask() {
+    if pending == 0 {
+        return Ok(());
+    }
+    if !out.can_ask() {
+        background::request_work(engine.environment(), engine.options());
         return Ok(());
     }
     let bar = out.progress("computing skill vectors", pending);

@@ -1,11 +1,11 @@
 use sinew_engine::Engine;
 use sinew_workshop::ApplyConsent;
 
-use super::shared::{print_decision, resolve_id, terminal_person};
+use super::shared::{caller, print_decision, resolve_id};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
-/// Write a proposal; typing this is the approval
+/// Write a proposal; typing this in a terminal is the approval
 ///
 /// Examples:
 ///   sinew workshop apply 3f2a91c0
@@ -33,7 +33,6 @@ pub(super) fn run(args: &WorkshopApplyArgs, engine: &Engine, out: &mut Printer) 
         accept_stolen: args.accept_stolen,
         not_a_duplicate: args.not_duplicate,
     };
-    let done =
-        engine.workshop().with(|shop| shop.apply(&id, &terminal_person(engine), &consent))?;
+    let done = engine.workshop().with(|shop| shop.apply(&id, &caller(engine, out), &consent))?;
     print_decision(&done, out)
 }

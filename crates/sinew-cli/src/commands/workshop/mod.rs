@@ -68,6 +68,28 @@ enum WorkshopCommand {
 }
 
 impl WorkshopArgs {
+    /// Whether a proposal is made or decided.
+    pub(crate) fn acts(&self) -> bool {
+        match &self.action {
+            WorkshopCommand::Status(_)
+            | WorkshopCommand::List(_)
+            | WorkshopCommand::Inspect(_)
+            | WorkshopCommand::History(_)
+            | WorkshopCommand::Export(_) => false,
+            WorkshopCommand::Review(_)
+            | WorkshopCommand::Suggest(_)
+            | WorkshopCommand::Revise(_)
+            | WorkshopCommand::Restore(_)
+            | WorkshopCommand::Apply(_)
+            | WorkshopCommand::Reject(_)
+            | WorkshopCommand::Undo(_)
+            | WorkshopCommand::WriteSupportFile(_)
+            | WorkshopCommand::Capture(_)
+            | WorkshopCommand::Promote(_)
+            | WorkshopCommand::Import(_) => true,
+        }
+    }
+
     /// Whether `--profile` chooses patterns here, and not whose folders apply.
     pub(crate) fn takes_profile(&self) -> bool {
         matches!(&self.action, WorkshopCommand::Capture(args) if args.takes_profile())

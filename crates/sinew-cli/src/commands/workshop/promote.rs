@@ -1,6 +1,6 @@
 use sinew_engine::Engine;
 
-use super::shared::{print_decision, resolve_id, terminal_person};
+use super::shared::{caller, print_decision, resolve_id};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -21,6 +21,6 @@ pub(crate) struct WorkshopPromoteArgs {
 
 pub(super) fn run(args: &WorkshopPromoteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let draft = resolve_id(engine, &args.draft)?;
-    let done = engine.workshop().with(|shop| shop.promote(&draft, &terminal_person(engine)))?;
+    let done = engine.workshop().with(|shop| shop.promote(&draft, &caller(engine, out)))?;
     print_decision(&done, out)
 }

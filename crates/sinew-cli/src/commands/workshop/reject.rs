@@ -1,6 +1,6 @@
 use sinew_engine::Engine;
 
-use super::shared::{print_decision, resolve_id, terminal_person};
+use super::shared::{caller, print_decision, resolve_id};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -21,6 +21,6 @@ pub(crate) struct WorkshopRejectArgs {
 pub(super) fn run(args: &WorkshopRejectArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let id = resolve_id(engine, &args.id)?;
     let why = args.reason.as_deref();
-    let done = engine.workshop().with(|shop| shop.reject(&id, why, &terminal_person(engine)))?;
+    let done = engine.workshop().with(|shop| shop.reject(&id, why, &caller(engine, out)))?;
     print_decision(&done, out)
 }

@@ -1,7 +1,7 @@
 use sinew_engine::Engine;
 use sinew_settings::Actor;
 
-use super::shared::{print_decision, resolve_id, terminal_person};
+use super::shared::{print_decision, resolve_id};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -29,7 +29,7 @@ pub(super) fn run(args: &WorkshopRestoreArgs, engine: &Engine, out: &mut Printer
     let id = resolve_id(engine, &args.id)?;
     // A terminal stands for a person: an agent that runs commands has none.
     let by = match out.can_ask() {
-        true => terminal_person(engine),
+        true => crate::commands::approve::terminal_person(engine),
         false => Actor::Agent { name: "a program without a terminal".to_owned() },
     };
     let done = engine.workshop().with(|shop| shop.restore(&id, &args.ack, &args.reason, &by))?;

@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use serde_json::{Value, json};
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
@@ -9,7 +7,7 @@ use sinew_workshop::{
 };
 
 use super::proposal_text;
-use super::shared::{print_events, record, terminal_person};
+use super::shared::{caller, print_events, record};
 use crate::exit::{CommandError, CommandResult, Exit};
 use crate::keys;
 use crate::printer::Printer;
@@ -19,12 +17,12 @@ use crate::render;
 ///
 /// For each: the change as a diff, what was said, findings, the nearest skills, messages it would
 /// win and lose, and what it costs. Keys: a approve, r reject, e revise, s skip, d approve and
-/// remember that it is not a duplicate, n never for this skill, q quit. Without a terminal the keys
-/// are read as lines; with --json the proposals are printed and nothing is decided.
+/// remember that it is not a duplicate, n never for this skill, q quit. Without a terminal nothing is
+/// decided (exit 3); with --json the proposals are printed.
 ///
 /// Examples:
 ///   sinew workshop review
-///   printf 'a\nr\n' | sinew workshop review
+///   sinew workshop review --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct WorkshopReviewArgs {}
@@ -58,11 +56,16 @@ pub(super) fn run(_args: &WorkshopReviewArgs, engine: &Engine, out: &mut Printer
         out.note("there is nothing to decide");
         return Ok(Exit::Done);
     }
-    let terminal = out.can_ask();
+    if !out.at_terminal() {
+        let message = format!("deciding about {} proposals needs a terminal", waiting.len());
+        return Err(EngineError::new(ErrorCode::NeedsATerminal, message)
+            .hint("run `sinew workshop review` in a terminal; `--json` prints what waits")
+            .into());
+    }
     let mut tally = ReviewTally::default();
     for (at, proposal) in waiting.iter().enumerate() {
         out.text(&format!("\n[{} of {}]\n", at + 1, waiting.len()))?;
-        if !decide(&proposal.id, terminal, &mut tally, engine, out)? {
+        if !decide(&proposal.id, &mut tally, engine, out)? {
             break;
         }
     }
@@ -91,7 +94,6 @@ fn print_all(ids: &[String], engine: &Engine, out: &mut Printer) -> CommandResul
 /// Shows one proposal and does what is asked; `false` when the person is done.
 fn decide(
     id: &str,
-    terminal: bool,
     tally: &mut ReviewTally,
     engine: &Engine,
     out: &mut Printer,
@@ -114,9 +116,9 @@ fn decide(
             (false, false) => "[a]pprove ",
         };
         out.text(&format!("{approve}[r]eject [e]dit [s]kip [n]ever for this skill [q]uit "))?;
-        let key = keys::next(terminal).map_err(CommandError::Output)?;
+        let key = keys::next().map_err(CommandError::Output)?;
         out.text(&format!("{}\n", key.unwrap_or('q')))?;
-        let by = terminal_person(engine);
+        let by = caller(engine, out);
         let done = match key {
             None | Some('q') => return Ok(false),
             Some('s') => {
@@ -138,7 +140,7 @@ fn decide(
                 out.note(&format!("never for {}: {}", preview.proposal.skill_name, path.display()));
                 engine.workshop().with(|shop| shop.reject(id, Some("never for this skill"), &by))
             }
-            Some('e') => match edited(&preview, terminal, engine, out)? {
+            Some('e') => match edited(&preview, engine, out)? {
                 None => continue,
                 Some(revision) => {
                     let done = engine.workshop().with(|shop| shop.revise(id, &revision, &by));
@@ -194,10 +196,9 @@ fn told(done: &Result<ProposalUpdate, EngineError>, out: &mut Printer) -> bool {
     }
 }
 
-/// The proposal's text as a person changes it: in their editor, or as lines up to a single dot.
+/// The proposal's text as a person changes it in their editor.
 fn edited(
     preview: &ProposalPreview,
-    terminal: bool,
     engine: &Engine,
     out: &mut Printer,
 ) -> Result<Option<ProposalRevision>, CommandError> {
@@ -209,20 +210,7 @@ fn edited(
             return Ok(None);
         }
     };
-    let after = match terminal {
-        true => in_editor(before, engine)?,
-        false => {
-            let mut text = String::new();
-            while let Some(line) = keys::line().map_err(CommandError::Output)? {
-                if line.trim_end() == "." {
-                    break;
-                }
-                let _ = write!(text, "{line}");
-            }
-            text
-        }
-    };
-    let after = after.trim_end().to_owned();
+    let after = in_editor(before, engine)?.trim_end().to_owned();
     if after == before.trim_end() || after.is_empty() {
         out.note("nothing was changed");
         return Ok(None);

@@ -1,7 +1,7 @@
 use sinew_engine::Engine;
 use sinew_workshop::ProposalRevision;
 
-use super::shared::{print_decision, read_text, resolve_id, terminal_person};
+use super::shared::{caller, print_decision, read_text, resolve_id};
 use super::suggest::ProposalTextArgs;
 use crate::exit::CommandResult;
 use crate::printer::Printer;
@@ -43,7 +43,6 @@ pub(super) fn run(args: &WorkshopReviseArgs, engine: &Engine, out: &mut Printer)
         new_text: content.new.clone(),
         redact: args.redact,
     };
-    let done =
-        engine.workshop().with(|shop| shop.revise(&id, &revision, &terminal_person(engine)))?;
+    let done = engine.workshop().with(|shop| shop.revise(&id, &revision, &caller(engine, out)))?;
     print_decision(&done, out)
 }

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use sinew_engine::{Engine, EngineError};
+use sinew_settings::config::UnattendedAct;
 use sinew_settings::{Actor, ErrorCode};
 use sinew_workshop::{EventLevel, Proposal, ProposalUpdate, WorkshopEvent};
 
+use crate::commands::approve::deciding_actor;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
@@ -17,9 +19,9 @@ const MIN_PREFIX: usize = 4;
 /// A text that is typed here is longer than any skill may be.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
-/// The caller of a command is a person: running it is the approval.
-pub(super) fn terminal_person(engine: &Engine) -> Actor {
-    Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
+/// Who calls: a person at a terminal, for whom typing is the approval, or what stands in for one.
+pub(super) fn caller(engine: &Engine, out: &Printer) -> Actor {
+    deciding_actor(engine, out, UnattendedAct::Proposal)
 }
 
 /// The id that a person means: all of it, or its start where only one proposal has it.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use sinew_engine::Engine;
 use sinew_workshop::{ProposalRequest, WorkshopCaller};
 
-use super::shared::{print_decision, read_text, terminal_person};
+use super::shared::{caller, print_decision, read_text};
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
@@ -90,7 +90,7 @@ pub(super) fn run(args: &WorkshopSuggestArgs, engine: &Engine, out: &mut Printer
         parameters.insert("apply".to_owned(), json!(false));
     }
     let caller = WorkshopCaller {
-        by: terminal_person(engine),
+        by: caller(engine, out),
         agent_id: engine.agent().map(str::to_owned),
         session_id: None,
     };

@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 use sinew_engine::Engine;
 use sinew_workshop::{UndoForce, UndoTarget};
 
-use super::shared::{print_events, resolve_id, terminal_person};
+use super::shared::{caller, print_events, resolve_id};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -36,7 +36,7 @@ pub(super) fn run(args: &WorkshopUndoArgs, engine: &Engine, out: &mut Printer) -
         None => wish(&args.what, engine)?,
     };
     let force = if args.force { UndoForce::Yes } else { UndoForce::No };
-    let done = engine.workshop().with(|shop| shop.undo(&wish, force, &terminal_person(engine)))?;
+    let done = engine.workshop().with(|shop| shop.undo(&wish, force, &caller(engine, out)))?;
     out.data(&done, |text| {
         let what = if done.restored == "absent" { "removed" } else { "restored" };
         writeln!(text, "{} {}", render::good(what), render::safe(&done.skill_path))

@@ -5,7 +5,7 @@ use serde_json::json;
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
 
-use super::shared::{print_events, read_text, terminal_person};
+use super::shared::{caller, print_events, read_text};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -43,7 +43,7 @@ pub(super) fn run(
                 .hint("give it with --body or --body-file")
         })?;
     let done = engine.workshop().with(|shop| {
-        shop.write_support_file(&args.skill, &args.path, &body, &terminal_person(engine))
+        shop.write_support_file(&args.skill, &args.path, &body, &caller(engine, out))
     })?;
     out.data(&json!({"status": "written", "filePath": done.file_path}), |text| {
         writeln!(text, "{} {}", render::good("written"), render::safe(&done.file_path))

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Person, Ran, Team};
-use crate::support::command;
+use crate::support::{UNATTENDED, command};
 
 const DEMO: &str = "demo-skill";
 
@@ -36,6 +36,7 @@ fn row(person: &Person<'_>) -> Value {
 fn sinew_and_clawhub_manage_one_folder() {
     let Some(team) = Team::start("{}", &[]) else { return };
     let alice = team.person("alice", "publish");
+    team.machine.write("people/alice/home/.sinew/config.json5", UNATTENDED);
     published(&team, &alice, "1.0.0");
     sinew(&alice, &["search", "demo", "hello"]).ok("@alice/demo-skill");
     sinew(&alice, &["info", "@alice/demo-skill", "--file", "SKILL.md"]).ok("Say hello for 1.0.0.");

@@ -9,52 +9,25 @@ mod skills;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use sinew_guard::atomic::FileLock;
-use sinew_testkit::{TestMachine, report_skip};
+use sinew_testkit::{NpmPackages, TestMachine};
 
 use crate::support::command;
 
 /// The clients, exactly these: what they send is what the registry was made for.
 const PACKAGES: [&str; 2] = ["clawhub@0.23.3", "skills@1.5.18"];
 
-/// The folder with the clients, or a loud `SKIPPED`. Installed once, below `target`.
-fn clients() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("conformance");
-    let _lock = FileLock::acquire(&folder.join("install.lock")).expect("a lock below target");
-    let done = folder.join(format!("installed-{}", PACKAGES.join("-")));
-    if done.exists() {
-        return Some(folder);
-    }
-    let version = Command::new("node").arg("--version").output();
-    if !version.is_ok_and(|version| version.status.success()) {
-        report_skip("there is no Node; the real clients were not run");
-        return None;
-    }
-    let installed = Command::new("npm")
-        .args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"])
-        .arg(&folder)
-        .args(PACKAGES)
-        .stdin(Stdio::null())
-        .output();
-    match installed {
-        Ok(ran) if ran.status.success() => {
-            fs::write(done, "").expect("a mark below target");
-            Some(folder)
-        }
-        _ => {
-            report_skip("npm could not install the real clients; they were not run");
-            None
-        }
-    }
+/// The clients, or a loud `SKIPPED`.
+fn clients() -> Option<NpmPackages> {
+    NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "registry-clients", &PACKAGES)
 }
 
 /// A machine with a registry on it, and the clients that people have.
 struct Team {
     machine: TestMachine,
-    clients: PathBuf,
+    clients: NpmPackages,
     server: Child,
     origin: String,
     registry: String,
@@ -164,15 +137,10 @@ impl Person<'_> {
     }
 
     fn node(&self, program: &str, args: &[&str]) -> Command {
-        let mut node = Command::new("node");
-        node.arg(self.team.clients.join("node_modules").join(program))
-            .args(args)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        let mut node = self.team.clients.node(program);
+        node.args(args)
             .env("HOME", self.path("home"))
             .env("NO_COLOR", "1")
-            // Node compiles the clients once instead of once per call, where it can.
-            .env("NODE_COMPILE_CACHE", self.team.clients.join("compiled"))
             .current_dir(self.path("work"))
             .stdin(Stdio::null());
         node

@@ -27,9 +27,14 @@ fn a_search_shows_three_at_most_and_begins_nothing() {
     let rows = found["candidates"].as_array().expect("rows");
     assert!((1..=3).contains(&rows.len()), "{found}");
     assert!(
-        rows.iter().all(|row| row["source"] == "clawhub" && row["reviewed"] == true),
-        "{found}"
+        rows.iter().all(|row| {
+            let source = row["source"].as_str().unwrap_or_default();
+            source.starts_with("http://127.0.0.1:") && row["reviewed"] == true
+        }),
+        "the registry's own address: {found}"
     );
+    let words = json!({"keywords": ["todo", "tasks", "list"]});
+    assert_eq!(client.data("search_registry", words)["candidates"], found["candidates"]);
     let runs = client.data("acquire_skill", json!({"action": "status"}));
     assert_eq!(runs["runs"], json!([]));
 }
@@ -46,11 +51,12 @@ fn a_person_who_agrees_gets_the_skill_and_its_plan() {
         client.asked.iter().filter_map(|asked| asked["params"]["message"].as_str()).collect();
     assert_eq!(questions.len(), 2, "to install, and the plan: {questions:?}");
     assert!(questions[0].starts_with("Install "), "{questions:?}");
+    assert!(questions[0].contains("From http://127.0.0.1:"), "{questions:?}");
     assert!(questions[1].starts_with("Carry out this plan"), "{questions:?}");
-    let slug = ready["waits"]["slug"].as_str().expect("a skill").to_owned();
+    let slug = ready["skill"].as_str().expect("a skill").to_owned();
     assert!(!world.locked().is_empty());
-    let read = client.data("read_skill", json!({"name": slug}));
-    assert!(read["text"].as_str().is_some_and(|text| text.contains("List the open tasks")));
+    let read = client.text("read_skill", json!({"name": slug}));
+    assert!(read.contains("List the open tasks"), "{read}");
     let run = ready["run"].clone();
     let told = client.data("report_outcome", json!({"run": run, "outcome": "success"}));
     assert_eq!(told["weight"], 0.575, "{told}");
@@ -142,7 +148,7 @@ fn a_candidate_that_the_guard_blocks_is_no_oracle() {
     let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
     let params = json!({"name": "acquire_skill", "arguments": propose()});
     let heard = client.request("tools/call", params);
-    assert_eq!(heard["result"]["structuredContent"]["waits"]["end"], "install_failed", "{heard}");
+    assert_eq!(heard["result"]["structuredContent"]["end"], "install_failed", "{heard}");
     assert_eq!(world.locked(), [] as [&str; 0]);
     let heard = heard.to_string();
     for rule in ["fetch-exec", "shell-pipe-to-shell", "evil.example", "SKILL.md:"] {
@@ -167,7 +173,7 @@ fn a_reference_proposes_that_one_skill_in_that_version() {
         }
         let asked = client.data("acquire_skill", wish);
         assert_eq!(asked["status"], "needs_approval", "{asked}");
-        let about = &asked["approval"]["subject"];
+        let about = &asked["approval"];
         assert_eq!(
             (&about["name"], &about["version"]),
             (&json!("todo-board"), &json!(subject)),
@@ -180,15 +186,14 @@ fn a_reference_proposes_that_one_skill_in_that_version() {
     }
     let gone = json!({"action": "propose", "task": TASK, "ref": "todo-board", "version": "7.0.0"});
     let closed = client.data("acquire_skill", gone);
-    assert_eq!(closed["waits"]["end"], "no_candidates", "{closed}");
+    assert_eq!(closed["end"], "no_candidates", "{closed}");
     for (arguments, why) in [
         (json!({"action": "propose", "task": TASK, "ref": "../todo"}), "a folder"),
         (json!({"action": "propose", "task": TASK, "ref": "a%2fb"}), "no reference"),
         (json!({"action": "propose", "task": TASK, "version": "1.0.0"}), "a version of nothing"),
         (json!({"action": "propose", "ref": "todo-board"}), "no task"),
     ] {
-        let call = json!({"name": "acquire_skill", "arguments": arguments});
-        assert_eq!(client.refused("tools/call", call), -32602, "{why}");
+        assert_eq!(client.error("acquire_skill", arguments)["code"], "bad-parameter", "{why}");
     }
 }
 
@@ -199,7 +204,7 @@ fn for_a_task_that_only_reads_a_skill_that_writes_is_no_candidate() {
     let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
     let wish = json!({"action": "propose", "task": TASK, "ref": "todo-board", "read_only": true});
     let closed = client.data("acquire_skill", wish);
-    assert_eq!(closed["waits"]["end"], "install_failed", "{closed}");
+    assert_eq!(closed["end"], "install_failed", "{closed}");
     assert!(closed.to_string().contains("the task only reads"), "{closed}");
     let wish = json!({"action": "propose", "task": TASK, "ref": "todo-board"});
     assert_eq!(client.data("acquire_skill", wish)["status"], "needs_approval");

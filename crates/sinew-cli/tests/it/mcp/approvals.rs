@@ -24,7 +24,7 @@ fn engine(machine: &TestMachine) -> Engine {
 }
 
 /// Something that waits, as another part of sinew would ask for it.
-fn waiting(machine: &TestMachine, kind: ConsentAct, critical: usize) -> String {
+pub(super) fn waiting(machine: &TestMachine, kind: ConsentAct, critical: usize) -> String {
     let verdict = if critical > 0 { CandidateVerdict::Block } else { CandidateVerdict::Allow };
     let evidence = ApprovalEvidence {
         scan: Some(ApprovalScan { verdict, critical, warn: 0, info: 0 }),
@@ -54,7 +54,7 @@ fn an_answer_is_passed_on_only_as_far_as_it_may() {
     assert_eq!(client.error("approve", decide(&plan, None))["code"], "quote-missing");
     let said = client.data("approve", decide(&plan, Some("yes, go ahead")));
     assert_eq!(said["approval"]["state"], "approved");
-    assert_eq!(said["approval"]["decided_by"]["channel"], "relay");
+    assert_eq!(said["approval"]["channel"], "relay");
     let refused = client.error("approve", decide(&install, Some("yes, install it")));
     assert_eq!(refused["code"], "not-approved");
 }

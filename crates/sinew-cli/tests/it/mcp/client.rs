@@ -48,13 +48,22 @@ impl Client {
 
     /// The same with variables of the server's own.
     pub(crate) fn session_with(machine: &TestMachine, capabilities: Value, vars: &Vars) -> Self {
-        let mut client = Self::spawn(machine, None, vars);
-        let who = json!({"name": "tester", "version": "1"});
+        Self::spawn(machine, None, vars).greeted("tester", SESSION, capabilities)
+    }
+
+    /// A session of the client of that name, which speaks that revision.
+    pub(crate) fn session_as(machine: &TestMachine, name: &str, revision: &str) -> Self {
+        Self::spawn(machine, None, &[]).greeted(name, revision, json!({}))
+    }
+
+    fn greeted(self, name: &str, revision: &str, capabilities: Value) -> Self {
+        let mut client = self;
+        let who = json!({"name": name, "version": "1"});
         let hello = json!({
-            "protocolVersion": SESSION, "capabilities": capabilities, "clientInfo": who,
+            "protocolVersion": revision, "capabilities": capabilities, "clientInfo": who,
         });
         let begun = client.request("initialize", hello);
-        assert_eq!(begun["result"]["protocolVersion"], SESSION, "{begun}");
+        assert_eq!(begun["result"]["protocolVersion"], revision, "{begun}");
         client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
         client
     }
@@ -174,6 +183,15 @@ impl Client {
         let result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{tool}: {result}");
         result["structuredContent"].clone()
+    }
+
+    /// The text of a tool's answer.
+    pub(crate) fn text(&mut self, tool: &str, arguments: Value) -> String {
+        let result = self.call(tool, arguments);
+        assert_ne!(result["isError"], true, "{tool}: {result}");
+        let blocks = result["content"].as_array().into_iter().flatten();
+        let texts: Vec<&str> = blocks.filter_map(|block| block["text"].as_str()).collect();
+        texts.join("\n")
     }
 
     /// The engine's error in a tool's answer.

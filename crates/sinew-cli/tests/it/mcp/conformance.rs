@@ -6,13 +6,15 @@
 //! scenarios are not claimed.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::thread;
 
 use serde_json::json;
-use sinew_testkit::TestMachine;
+use sinew_testkit::{NpmPackages, TestMachine};
 
 use super::fixture::Fixture;
 use super::http::Served;
-use super::node::{Node, said};
+use super::node::{protocol_tools, said};
 
 /// The revision of the newer era.
 const NEW: &str = "2026-07-28";
@@ -119,38 +121,58 @@ pub(super) fn machine() -> TestMachine {
     machine
 }
 
-/// Runs scenarios one by one, and gives what was said where one did not pass as a whole.
+/// Scenarios at a time: most of each is waiting for streams that time out.
+const AT_ONCE: usize = 3;
+
+/// Runs scenarios, and gives what was said where one did not pass as a whole.
 fn run(
-    node: &Node,
+    node: &NpmPackages,
     url: &str,
     scenarios: &[(&str, &[&str])],
-    more: impl Fn(&str) -> Vec<String>,
+    more: impl Fn(&str) -> Vec<String> + Sync,
 ) -> Vec<String> {
-    let mut failed = Vec::new();
-    for (scenario, revisions) in scenarios {
-        for revision in *revisions {
-            let mut command = node.command("conformance");
-            command.args(["server", "--url", url, "--scenario", scenario]).args(more(scenario));
-            if *revision != OLD {
-                command.args(["--spec-version", revision]);
-            }
-            let output =
-                command.current_dir(std::env::temp_dir()).output().expect("the suite runs");
-            let said = said(&output);
-            let whole =
-                output.status.success() && !said.contains("SKIPPED") && said.contains("Passed:");
-            let spotless = !scenario.starts_with(SPOTLESS) || said.contains("0 failed, 0 warnings");
-            if !whole || !spotless {
-                failed.push(format!("{scenario} {revision}:\n{said}"));
-            }
+    let all = scenarios.iter().flat_map(|(scenario, revisions)| {
+        revisions.iter().map(move |revision| (*scenario, *revision))
+    });
+    let queue = Mutex::new(all.collect::<Vec<_>>().into_iter());
+    let failed = Mutex::new(Vec::new());
+    let next = || queue.lock().expect("no panic").next();
+    thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some((scenario, revision)) = next() {
+                    if let Err(said) = run_one(node, url, scenario, revision, more(scenario)) {
+                        failed.lock().expect("no panic").push(said);
+                    }
+                }
+            });
         }
+    });
+    failed.into_inner().expect("no panic")
+}
+
+fn run_one(
+    node: &NpmPackages,
+    url: &str,
+    scenario: &str,
+    revision: &str,
+    more: Vec<String>,
+) -> Result<(), String> {
+    let mut command = node.command("conformance");
+    command.args(["server", "--url", url, "--scenario", scenario]).args(more);
+    if revision != OLD {
+        command.args(["--spec-version", revision]);
     }
-    failed
+    let output = command.current_dir(std::env::temp_dir()).output().expect("the suite runs");
+    let said = said(&output);
+    let whole = output.status.success() && !said.contains("SKIPPED") && said.contains("Passed:");
+    let spotless = !scenario.starts_with(SPOTLESS) || said.contains("0 failed, 0 warnings");
+    if whole && spotless { Ok(()) } else { Err(format!("{scenario} {revision}:\n{said}")) }
 }
 
 #[test]
 fn every_applicable_scenario_passes() {
-    let Some(node) = Node::get() else { return };
+    let Some(node) = protocol_tools() else { return };
     let machine = machine();
     let served = Served::start(&machine);
     let baseline = machine.path("baseline.yml");
@@ -167,7 +189,7 @@ fn every_applicable_scenario_passes() {
 
 #[test]
 fn with_the_suites_own_tools_around_it_everything_else_passes_as_well() {
-    let Some(node) = Node::get() else { return };
+    let Some(node) = protocol_tools() else { return };
     let config = "{plugins: {entries: {'skill-workshop': {enabled: false}}}}";
     let machine = machine().file("home/.sinew/config.json5", config);
     let served = Fixture::start(&machine);
@@ -177,7 +199,7 @@ fn with_the_suites_own_tools_around_it_everything_else_passes_as_well() {
 
 #[test]
 fn every_scenario_of_the_suite_is_accounted_for() {
-    let Some(node) = Node::get() else { return };
+    let Some(node) = protocol_tools() else { return };
     let output = node.command("conformance").args(["list", "--server"]).output();
     let listed = said(&output.expect("the suite runs"));
     let listed: BTreeSet<&str> = listed

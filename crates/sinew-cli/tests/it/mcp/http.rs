@@ -6,8 +6,10 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use sinew_engine::approval::ConsentAct;
 use sinew_testkit::TestMachine;
 
+use super::approvals::waiting;
 use super::client::{SESSION, STATELESS};
 use crate::support::command;
 
@@ -142,4 +144,35 @@ fn a_listener_on_this_machine_can_do_without_a_token() {
     });
     let frame = frame.unwrap_or_else(|| panic!("{answer}"));
     assert_eq!(frame["result"]["structuredContent"]["skills"][0]["name"], "mail");
+}
+
+/// A caller that has the token can announce that it asks its person, and then answer by itself.
+#[test]
+fn a_caller_over_http_cannot_answer_for_a_person() {
+    let machine = TestMachine::new();
+    let id = waiting(&machine, ConsentAct::Install, 0);
+    let served = Served::start(&machine);
+    let bearer = format!("Bearer {}", token(&machine));
+    let call = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {
+            "name": "approve",
+            "arguments": {"action": "decide", "id": id, "decision": "approve", "quote": "yes"},
+            "_meta": {
+                "io.modelcontextprotocol/protocolVersion": STATELESS,
+                "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+            },
+        },
+    });
+    let headers = [
+        ("Authorization", bearer.as_str()),
+        ("MCP-Protocol-Version", STATELESS),
+        ("Mcp-Method", "tools/call"),
+        ("Mcp-Name", "approve"),
+    ];
+    let (status, answer) = served.post(&headers, &call.to_string());
+    assert_eq!(status, 200, "{answer}");
+    assert!(!answer.contains("input_required"), "it is not asked: {answer}");
+    assert!(answer.contains("not-approved"), "a relayed yes installs nothing: {answer}");
 }

@@ -3,16 +3,16 @@
 use std::process::Output;
 
 use serde_json::{Value, json};
-use sinew_testkit::TestMachine;
+use sinew_testkit::{NpmPackages, TestMachine};
 
 use super::conformance::machine;
-use super::node::{Node, said};
+use super::node::{protocol_tools, said};
 use super::tools::with_workshop;
 
 const SINEW: &str = env!("CARGO_BIN_EXE_sinew");
 
 /// Runs the inspector over a server that is started by these words.
-fn inspect(node: &Node, machine: &TestMachine, server: &[&str], args: &[&str]) -> Output {
+fn inspect(node: &NpmPackages, machine: &TestMachine, server: &[&str], args: &[&str]) -> Output {
     let mut command = node.command("mcp-inspector");
     // The inspector hands few variables on, so the server sets its own.
     let bundled = format!("SINEW_BUNDLED_SKILLS_DIR={}", machine.path("bundled").display());
@@ -27,14 +27,14 @@ fn inspect(node: &Node, machine: &TestMachine, server: &[&str], args: &[&str]) -
 }
 
 /// The result of a method.
-fn result(node: &Node, machine: &TestMachine, args: &[&str]) -> Value {
+fn result(node: &NpmPackages, machine: &TestMachine, args: &[&str]) -> Value {
     let output = inspect(node, machine, &[SINEW, "mcp"], args);
     assert_eq!(output.status.code(), Some(0), "{args:?}: {}", said(&output));
     let answer: Value = serde_json::from_slice(&output.stdout).expect("one document");
     answer["result"].clone()
 }
 
-fn call(node: &Node, machine: &TestMachine, tool: &str, arguments: &Value) -> Value {
+fn call(node: &NpmPackages, machine: &TestMachine, tool: &str, arguments: &Value) -> Value {
     let arguments = arguments.to_string();
     let args =
         ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", arguments.as_str()];
@@ -43,7 +43,7 @@ fn call(node: &Node, machine: &TestMachine, tool: &str, arguments: &Value) -> Va
 
 #[test]
 fn the_inspector_lists_and_calls_tools() {
-    let Some(node) = Node::get() else { return };
+    let Some(node) = protocol_tools() else { return };
     let machine = with_workshop(machine());
     for era in ["legacy", "modern"] {
         let args = ["--method", "tools/list", "--strict", "--protocol-era", era];
@@ -60,15 +60,17 @@ fn the_inspector_lists_and_calls_tools() {
     }
     let found = call(&node, &machine, "find_skill", &json!({"message": "alpha", "limit": 2}));
     assert_eq!(found["matches"][0]["name"], "alpha", "{found}");
-    let read = call(&node, &machine, "read_skill", &json!({"name": "alpha"}));
-    assert_eq!(read["files"].as_array().map(Vec::len), Some(39), "{read}");
+    let args = ["--method", "tools/call", "--tool-name", "read_skill", "--tool-arg", "name=alpha"];
+    let read = result(&node, &machine, &args);
+    let about = read["content"][1]["text"].as_str().unwrap_or_default();
+    assert!(about.contains("references/39.md"), "{read}");
     let status = call(&node, &machine, "skill_workshop", &json!({"action": "status"}));
     assert_eq!(status["pending"], 0, "{status}");
 }
 
 #[test]
 fn digests_are_verified_and_altered_bytes_are_noticed() {
-    let Some(node) = Node::get() else { return };
+    let Some(node) = protocol_tools() else { return };
     let machine = machine();
     let args =
         |era| ["--method", "skills/list", "--verify", "--require-digests", "--protocol-era", era];
@@ -83,7 +85,7 @@ fn digests_are_verified_and_altered_bytes_are_noticed() {
 
 #[test]
 fn the_inspector_reads_prompts_and_folders() {
-    let Some(node) = Node::get() else { return };
+    let Some(node) = protocol_tools() else { return };
     let machine = machine();
     let prompts =
         result(&node, &machine, &["--method", "prompts/list", "--protocol-era", "modern"]);

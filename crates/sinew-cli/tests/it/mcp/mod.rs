@@ -7,6 +7,7 @@ mod changes;
 pub(crate) mod client;
 mod conformance;
 mod fixture;
+mod given;
 mod http;
 mod inspector;
 mod node;

@@ -131,6 +131,7 @@ impl ExecHandle<'_> {
         approver: &mut dyn Approver,
         control: &ProcessControl,
     ) -> Result<DepsInstallReport, EngineError> {
+        self.engine.check_gate()?;
         let chosen = self.chosen_options(entry, request)?;
         let ready = |catalog: &Catalog| -> Vec<String> {
             let ready = catalog.unshadowed().filter(|entry| entry.state == EntryState::Ready);

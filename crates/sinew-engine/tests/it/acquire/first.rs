@@ -2,6 +2,7 @@
 
 use sinew_cortex::acquire::UseReport;
 use sinew_engine::approval::{ApprovalAnswer, ConsentAct};
+use sinew_settings::Actor;
 
 use super::stall::{Goods, Stall};
 use super::{Kim, ONLY, TASK, YES, begin, end, weekly};
@@ -136,7 +137,11 @@ fn nothing_that_fits_is_an_answer() {
 fn a_blacklisted_skill_is_not_offered() {
     let world = World::new();
     let (engine, stall) = (world.engine(), Stall::new(&world));
-    engine.cortex().expect("a cortex").blacklist_add("todoist-cli", None).expect("a blacklist");
+    engine
+        .cortex()
+        .expect("a cortex")
+        .blacklist_add("todoist-cli", None, &Actor::System)
+        .expect("a blacklist");
     let mut kim = Kim::default();
     begin(&engine, &stall, TASK, &mut kim);
     let shown = kim.event("candidates")["candidates"].as_array().expect("a list").clone();

@@ -1,5 +1,6 @@
 //! The mirror: a `cortex.json` that other programs read and write too.
 
+use sinew_settings::Actor;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -22,9 +23,9 @@ fn it_follows_every_change_and_belongs_to_its_owner() {
     let cortex = engine.cortex().expect("a cortex");
     cortex.record(&ok()).expect("a record");
     assert_eq!(read(&world)["cortex"]["motor"][R]["candidates"][0]["weight"], 0.575);
-    cortex.blacklist_add("evil", None).expect("a change");
+    cortex.blacklist_add("evil", None, &Actor::System).expect("a change");
     assert_eq!(read(&world)["blacklist"], json!(["evil"]));
-    cortex.blacklist_remove("evil").expect("a change");
+    cortex.blacklist_remove("evil", &Actor::System).expect("a change");
     assert_eq!(read(&world)["blacklist"], json!([]));
     #[cfg(unix)]
     {

@@ -3,6 +3,7 @@
 use sinew_cortex::failure::FailureKind::{DependencyMissing, RuntimeError, TaskMismatch};
 use sinew_cortex::record::{CortexImportMode, ForgetScope};
 use sinew_engine::{NewOutcome, WhyAnswer};
+use sinew_settings::Actor;
 use sinew_settings::{ErrorCode, ErrorKind};
 
 use crate::cortex::support::{DAY, R, S, World, failed, ok, used};
@@ -197,15 +198,15 @@ fn a_blacklisted_skill_is_gone_at_once() {
     let engine = world.engine();
     let cortex = engine.cortex().expect("a cortex");
     cortex.record(&ok()).expect("a record");
-    assert!(cortex.blacklist_add(S, Some("spam")).expect("a change"));
-    assert!(!cortex.blacklist_add(S, None).expect("no change"));
+    assert!(cortex.blacklist_add(S, Some("spam"), &Actor::System).expect("a change"));
+    assert!(!cortex.blacklist_add(S, None, &Actor::System).expect("no change"));
     let told = cortex.recall("anything", Some(R));
     assert_eq!(told.explanation.decision.slug, None);
     assert!(matches!(
         cortex.why(S).expect("an answer"),
         WhyAnswer::Skill { blacklisted: true, .. }
     ));
-    assert!(cortex.blacklist_remove(S).expect("a change"));
+    assert!(cortex.blacklist_remove(S, &Actor::System).expect("a change"));
     assert_eq!(cortex.recall("anything", Some(R)).explanation.decision.slug.as_deref(), Some(S));
 }
 

@@ -1,0 +1,91 @@
+//! What each command does to the machine: a command without a row here does not compile.
+
+use sinew_engine::Engine;
+
+use super::cortex::CortexArgs;
+use crate::cli::CliCommand;
+use crate::printer::Printer;
+
+/// Whether a command changes anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandEffect {
+    /// It shows something.
+    Reads,
+    /// It changes something, runs a program, or decides.
+    Acts,
+}
+
+impl CommandEffect {
+    fn acts_if(acts: bool) -> Self {
+        if acts { Self::Acts } else { Self::Reads }
+    }
+
+    /// What a command as it was typed does.
+    pub(crate) fn of(command: &CliCommand) -> Self {
+        match command {
+            CliCommand::Find(_)
+            | CliCommand::List(_)
+            | CliCommand::Info(_)
+            | CliCommand::Why(_)
+            | CliCommand::Check(_)
+            | CliCommand::Prompt(_)
+            | CliCommand::Read(_)
+            | CliCommand::Eval(_)
+            | CliCommand::Dedupe(_)
+            | CliCommand::Index(_)
+            | CliCommand::Usage(_)
+            | CliCommand::Context(_)
+            | CliCommand::Search(_)
+            | CliCommand::Installed(_)
+            | CliCommand::Verify(_)
+            | CliCommand::Commands(_)
+            | CliCommand::Hook(_)
+            | CliCommand::Mcp(_)
+            | CliCommand::Watch(_)
+            | CliCommand::Demo(_)
+            | CliCommand::Doctor(_)
+            | CliCommand::Config(_)
+            | CliCommand::Completions(_)
+            | CliCommand::Man(_) => Self::Reads,
+            #[cfg(feature = "web")]
+            CliCommand::Serve(_) | CliCommand::Ui(_) => Self::Reads,
+            CliCommand::Report(_)
+            | CliCommand::Acquire(_)
+            | CliCommand::Install(_)
+            | CliCommand::Update(_)
+            | CliCommand::Pin(_)
+            | CliCommand::Restore(_)
+            | CliCommand::Uninstall(_)
+            | CliCommand::Learn(_)
+            | CliCommand::Exec(_)
+            | CliCommand::Disconnect(_)
+            | CliCommand::Import(_) => Self::Acts,
+            #[cfg(feature = "registry")]
+            CliCommand::Registry(_) => Self::Acts,
+            CliCommand::Approve(args) => Self::acts_if(args.decides()),
+            CliCommand::Connect(args) => Self::acts_if(args.acts()),
+            CliCommand::Cortex(args) => Self::acts_if(CortexArgs::acts(args)),
+            CliCommand::Deps(args) => Self::acts_if(args.acts()),
+            CliCommand::Scan(args) => Self::acts_if(args.acts()),
+            CliCommand::Skills(args) => Self::acts_if(args.acts()),
+            CliCommand::Validate(args) => Self::acts_if(args.acts()),
+            CliCommand::Workshop(args) => Self::acts_if(args.acts()),
+        }
+    }
+}
+
+/// Refuses a command that acts while the gate is closed, and warns before one that reads.
+pub(crate) fn check_gate(
+    command: &CliCommand,
+    engine: &Engine,
+    out: &mut Printer,
+) -> Result<(), sinew_engine::EngineError> {
+    let Err(closed) = engine.check_gate() else { return Ok(()) };
+    match CommandEffect::of(command) {
+        CommandEffect::Acts => Err(closed),
+        CommandEffect::Reads => {
+            out.warn(&closed.message);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `sinew doctor --agent`: the agent that is installed, tried against a model on loopback. Claude Code
+//! and Codex come from npm; where they cannot be had, those tests say so and do not run.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use sinew_testkit::{NpmPackages, TestMachine};
+
+use crate::agents::AGENT_PACKAGES;
+use crate::support::{command, shown, sinew};
+
+const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
+                     a user wants smaller images.\n---\n# Resize\n\nSet the width to 1200 pixels, and never \
+                     enlarge a photo.\n";
+const MESSAGE: &str = "please resize this photo for the web";
+
+fn machine() -> TestMachine {
+    TestMachine::new()
+        .file("work/skills/photo-resizer/SKILL.md", SKILL)
+        .file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}")
+}
+
+fn packages() -> Option<NpmPackages> {
+    NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "agents", AGENT_PACKAGES)
+}
+
+/// `sinew doctor --agent` with the agents on PATH: its report, and the exit code.
+fn tried(machine: &TestMachine, packages: &NpmPackages, agent: &str) -> (Value, Option<i32>) {
+    let args = ["doctor", "--agent", agent, "--message", MESSAGE, "--json"];
+    let output = command(machine, &args)
+        .env("PATH", packages.path())
+        // The agent starts the server that its file names, on a machine that may be busy.
+        .env("MCP_TIMEOUT", "60000")
+        .output()
+        .expect("sinew runs");
+    let report = serde_json::from_slice(&output.stdout);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    (report.unwrap_or_else(|error| panic!("{error}: {complaint}")), output.status.code())
+}
+
+/// Every file of a folder with its bytes; links stand for themselves.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() => {
+                    found.insert(path.display().to_string(), fs::read(&path).expect("a file"));
+                }
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// The user's files before and after: sinew may warm its own caches, and nothing else may change.
+fn check_untouched(before: &BTreeMap<String, Vec<u8>>, machine: &TestMachine) {
+    let own = machine.path("home/.sinew").display().to_string();
+    let others = |files: &BTreeMap<String, Vec<u8>>| -> BTreeMap<String, Vec<u8>> {
+        let others = files.iter().filter(|(path, _)| !path.starts_with(&own));
+        others.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
+    };
+    let after = files(&machine.path("home"));
+    let (before, now) = (others(before), others(&after));
+    let changed: Vec<&String> = now
+        .keys()
+        .chain(before.keys())
+        .filter(|path| before.get(*path) != now.get(*path))
+        .collect();
+    assert!(changed.is_empty(), "{changed:?}");
+    // Nothing was learned, and the next `why --last` is not about the trial.
+    assert!(!after.keys().any(|path| path.contains(".sinew/hooks/")), "{:?}", after.keys());
+}
+
+fn detail<'r>(report: &'r Value, area: &str, name: &str) -> &'r Value {
+    let probes = report["probes"].as_array().expect("probes");
+    probes
+        .iter()
+        .find(|probe| probe["area"] == area && probe["name"] == name)
+        .unwrap_or_else(|| panic!("no {area} {name}: {report:#}"))
+}
+
+#[test]
+fn an_agent_that_is_not_there_or_cannot_be_tried_is_said() {
+    let machine = machine();
+    let missing = sinew(&machine, &["doctor", "--agent", "codex"]);
+    assert!(missing.contains("Codex is not installed: `codex` is not on PATH"), "{missing}");
+    assert!(missing.ends_with("exit 4"), "{missing}");
+    let window = sinew(&machine, &["doctor", "--agent", "cursor"]);
+    assert!(window.contains("Cursor cannot be started for a trial"), "{window}");
+    assert!(window.ends_with("exit 2"), "{window}");
+    let typo = sinew(&machine, &["doctor", "--agent", "claud"]);
+    assert!(typo.contains("there is no agent `claud`") && typo.ends_with("exit 2"), "{typo}");
+}
+
+/// An agent of one's own configuration keeps the meaning that `--agent` has everywhere.
+#[test]
+fn a_configured_agent_is_not_tried() {
+    let machine = machine().file(
+        "home/.sinew/config.json5",
+        "{agents: {entries: {codex: {skills: ['photo-resizer']}}}}",
+    );
+    let seen = sinew(&machine, &["doctor", "--agent", "codex"]);
+    assert!(seen.contains("settings") && seen.ends_with("exit 0"), "{seen}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_agent_that_hangs_is_ended_and_one_that_asks_no_model_is_reported() {
+    let machine = machine().script("codex", "sleep 300");
+    let args = ["doctor", "--agent", "codex", "--time-limit", "1", "--message", MESSAGE];
+    let path = format!("{}:/usr/bin:/bin", machine.path("bin").display());
+    let run = || command(&machine, &args).env("PATH", &path).output().expect("sinew runs");
+    let hung = shown(&machine, &run());
+    assert!(hung.contains("it took too long and was ended"), "{hung}");
+    assert!(hung.contains("no request with the message reached the model"), "{hung}");
+    assert!(hung.ends_with("exit 1"), "{hung}");
+    let machine = machine.script("codex", "echo not logged in >&2\nexit 3");
+    let output = command(&machine, &args).env("PATH", &path).output().expect("sinew runs");
+    let failed = shown(&machine, &output);
+    assert!(failed.contains("exit code 3: not logged in"), "{failed}");
+}
+
+#[test]
+fn claude_code_passes_on_what_was_promised() {
+    let Some(packages) = packages() else { return };
+    let machine = machine();
+    assert!(sinew(&machine, &["connect", "claude-code"]).ends_with("exit 0"));
+    let before = files(&machine.path("home"));
+    let (report, code) = tried(&machine, &packages, "claude-code");
+    check_untouched(&before, &machine);
+    assert_eq!((code, &report["works"]), (Some(0), &json!(true)), "{report:#}");
+    assert_eq!(report["skill"], "photo-resizer");
+    let arrival = report["arrival"].as_str().expect("a word");
+    assert!(["text", "pointer"].contains(&arrival), "{report:#}");
+    let tools = &report["tools"];
+    assert_eq!(tools["dropped"], json!([]), "{tools}");
+    assert_eq!(
+        tools["promised"].as_array().map(Vec::len),
+        tools["arrived"].as_array().map(Vec::len)
+    );
+    assert!(tools["chars"].as_u64() > Some(1_000), "{tools}");
+    assert!(report["hook_chars"].as_u64() > Some(0), "{report:#}");
+    let prompt =
+        report["hooks"].as_array().expect("hooks").iter().find(|h| h["event"] == "user-prompt");
+    let prompt = prompt.expect("the hook of the message");
+    assert!(prompt["arrived"] == true && prompt["ms"].is_u64(), "{prompt}");
+    // Without a person the call is refused, unless connecting allowed it.
+    let state = report["call"]["state"].as_str().expect("a word");
+    assert!(["worked", "needs-permission"].contains(&state), "{report:#}");
+    // The text says the same in 80 columns.
+    let args = ["doctor", "--agent", "claude-code", "--message", MESSAGE];
+    let output =
+        command(&machine, &args).env("PATH", packages.path()).output().expect("sinew runs");
+    let text = shown(&machine, &output);
+    assert!(text.contains("what was connected arrives at the model"), "{text}");
+    assert!(text.contains("photo-resizer"), "{text}");
+}
+
+/// Disconnected, the same agent shows what is missing.
+#[test]
+fn claude_code_without_sinew_gets_nothing_of_it() {
+    let Some(packages) = packages() else { return };
+    let machine = machine();
+    let (report, _) = tried(&machine, &packages, "claude-code");
+    assert_eq!(report["tools"]["arrived"], json!([]));
+    assert_eq!(report["hook_chars"], 0);
+    assert_eq!(detail(&report, "tools", "server")["detail"], "not connected");
+    assert_eq!(report["works"], false, "{report:#}");
+}
+
+/// Codex keeps by the path of a file which hooks a person agreed to. Here is what such an agreement
+/// leaves in its configuration, asked of Codex itself.
+fn trust_hooks(machine: &TestMachine, packages: &NpmPackages) {
+    let mut server = Command::new(packages.program("codex"))
+        .arg("app-server")
+        .env("HOME", machine.path("home"))
+        .env("PATH", packages.path())
+        .current_dir(machine.path("work"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("codex runs");
+    let mut input = server.stdin.take().expect("its input");
+    let mut lines = BufReader::new(server.stdout.take().expect("its output")).lines();
+    let mut answer = |id: u64, request: Value| -> Value {
+        writeln!(input, "{request}").expect("it reads");
+        loop {
+            let line = lines.next().expect("an answer").expect("text");
+            let message: Value = serde_json::from_str(&line).expect("JSON");
+            if message["id"] == id {
+                return message["result"].clone();
+            }
+        }
+    };
+    let client = json!({"clientInfo": {"name": "test", "version": "1"},
+                        "capabilities": {"experimentalApi": true}});
+    answer(1, json!({"id": 1, "method": "initialize", "params": client}));
+    let listed = answer(
+        2,
+        json!({"id": 2, "method": "hooks/list",
+                                  "params": {"cwds": [machine.path("work")]}}),
+    );
+    let _ = server.kill();
+    let _ = server.wait();
+    let hooks = listed["data"][0]["hooks"].as_array().expect("hooks").clone();
+    let file = machine.path("home/.codex/config.toml");
+    let mut config = fs::read_to_string(&file).expect("its file");
+    for hook in hooks {
+        config +=
+            &format!("\n[hooks.state.{}]\ntrusted_hash = {}\n", hook["key"], hook["currentHash"]);
+    }
+    fs::write(file, config).expect("its file");
+}
+
+#[test]
+fn codex_runs_hooks_only_where_they_are_trusted_and_says_so() {
+    let Some(packages) = packages() else { return };
+    let machine = machine();
+    assert!(sinew(&machine, &["connect", "codex"]).ends_with("exit 0"));
+    let (report, code) = tried(&machine, &packages, "codex");
+    assert_eq!((code, &report["works"]), (Some(1), &json!(false)), "{report:#}");
+    let called = detail(&report, "hooks", "called");
+    assert_eq!(called["detail"], "none was called", "{report:#}");
+    assert!(called["remedy"].as_str().is_some_and(|text| text.contains("trust")), "{called}");
+
+    trust_hooks(&machine, &packages);
+    let before = files(&machine.path("home"));
+    let (report, code) = tried(&machine, &packages, "codex");
+    check_untouched(&before, &machine);
+    assert_eq!((code, &report["works"]), (Some(0), &json!(true)), "{report:#}");
+    assert_eq!(report["tools"]["dropped"], json!([]));
+    assert_eq!(report["call"]["state"], "worked", "{report:#}");
+    assert!(report["hook_chars"].as_u64() > Some(0), "{report:#}");
+}

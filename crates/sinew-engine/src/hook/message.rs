@@ -1,0 +1,211 @@
+//! What comes along with a message, or with the task that an agent gives to a helper: the skill that fits.
+
+use std::time::{Duration, Instant};
+
+use sinew_catalog::{EntryState, Snapshot};
+use sinew_cortex::explain::{RecallAction, RegionMatch, RegionMatchKind};
+use sinew_route::{DegradedKind, DegradedSignal};
+use sinew_settings::Actor;
+
+use super::context::{self, ContextLimits, HookContext, MAX_OFFERS};
+use super::event::HookEvent;
+use super::input::MaskedText;
+use super::journal::JournalLine;
+use super::log::{HookDecisionKind, LoggedMatch, LoggedOffer};
+use super::offer::{OfferChoice, OfferRules, SkillOffer, offer_id};
+use super::{HookReply, kept, touched_files};
+use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
+use crate::{Engine, EngineError, store};
+
+/// Characters of a message that are routed.
+const MAX_ROUTED: usize = 20_000;
+/// Characters of a message that the log keeps.
+const MAX_LOGGED: usize = 200;
+/// The share of the time an agent waits after which a model that is not done is left out.
+const MODELS_SHARE: f64 = 0.8;
+/// Ranked skills that the log keeps.
+const LOGGED_RANKS: usize = 5;
+
+impl HookEvent {
+    pub(super) fn user_prompt(&self, engine: &Engine) -> Result<HookReply, EngineError> {
+        match self.input.prompt() {
+            Some(prompt) => self.offer_skills(engine, &prompt, None),
+            None => Ok(HookReply::default()),
+        }
+    }
+
+    /// What a helper of the agent gets with its task.
+    pub(super) fn helper_start(&self, engine: &Engine) -> Result<HookReply, EngineError> {
+        let Some(helper) = self.input.helper() else { return Ok(HookReply::default()) };
+        let kind = self.input.helper_kind();
+        let journal = self.journal(&engine.env);
+        match journal.claim_delegation(&helper, kind.as_deref()).map_err(kept)? {
+            Some(task) => self.offer_skills(engine, &task, Some(&helper)),
+            None => Err(EngineError::new(
+                sinew_settings::ErrorCode::UnknownEvent,
+                "the task of the agent's helper is not known: no call that started it was seen",
+            )),
+        }
+    }
+
+    fn offer_skills(
+        &self,
+        engine: &Engine,
+        message: &str,
+        helper: Option<&str>,
+    ) -> Result<HookReply, EngineError> {
+        let message: String = message.chars().take(MAX_ROUTED).collect();
+        let snapshot = engine.snapshot();
+        let answer = engine.routing().route(
+            &snapshot,
+            &RouteRequest {
+                actor: Actor::Agent { name: self.host.name.to_owned() },
+                until: Some(self.models_until(engine)),
+                ..RouteRequest::new(message.as_str())
+            },
+        );
+        let journal = self.journal(&engine.env);
+        let earlier = journal.lines().map_err(kept)?;
+        let touched = match engine.config.hook.files {
+            true => earlier.touched_files(),
+            false => Vec::new(),
+        };
+        let files = touched_files::candidates(&snapshot.catalog, &touched, &message, &answer);
+        let given = earlier.offers();
+        let rules = OfferRules { engine, host: self.host, earlier: &given, helper };
+        let mut choice = rules.choose(&snapshot.catalog, &answer, &files);
+        let unavailable = unavailable(&answer);
+        let limits = ContextLimits {
+            most: engine.config.hook.max_chars,
+            with_text: engine.config.hook.max_body,
+        };
+        let mut context =
+            context::matching_skills(choice.confidence, &choice.offers, &unavailable, limits);
+        if context.text.is_empty() && choice.offers.is_empty() && unavailable.is_empty() {
+            self.add_remembered(engine, &snapshot, &message, &mut context, &mut choice.notes);
+        }
+        let at = engine.env.clock.now_ms();
+        let id = offer_id(self.host.name, &self.session, at, &message);
+        let offers = skill_offers(&id, at, &choice, &context, helper);
+        for offer in &offers {
+            journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept)?;
+        }
+        self.note_offers(engine, &offers);
+        self.log(engine, routed(&message, &answer, &unavailable, choice, &context, &offers))?;
+        let pending = |gone: &DegradedSignal| gone.kind == DegradedKind::VectorsPending;
+        let work_left = answer.degraded.iter().any(pending);
+        Ok(HookReply { output: self.added(&context.text), work_left })
+    }
+
+    /// When a model must be done: the rest of the time is for the text, the journal and the log.
+    fn models_until(&self, engine: &Engine) -> Instant {
+        let deadline = Duration::from_millis(engine.config.hook.deadline_ms.into());
+        self.started + deadline.mul_f64(MODELS_SHARE)
+    }
+
+    /// Where no skill here fits: one line about a skill that did tasks like this one before, and is not
+    /// here any more.
+    fn add_remembered(
+        &self,
+        engine: &Engine,
+        snapshot: &Snapshot,
+        message: &str,
+        context: &mut HookContext,
+        notes: &mut Vec<String>,
+    ) {
+        if !engine.config.cortex.enabled || !store::local_exists(&engine.env) {
+            return;
+        }
+        let Ok(cortex) = engine.cortex() else { return };
+        let recalled = cortex.recall(message, None).explanation;
+        let fits = is_the_same_task(&recalled.matched)
+            && recalled.decision.action == RecallAction::Present;
+        let Some(slug) = recalled.decision.slug.filter(|_| fits) else { return };
+        let candidate = recalled.candidates.iter().find(|one| one.slug == slug);
+        let is_here = snapshot.catalog.unshadowed().any(|entry| entry.name == slug);
+        // It becomes a word of a command that is shown to be copied.
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
+        let is_word = slug.chars().all(plain) && !slug.starts_with('-');
+        let Some(candidate) = candidate.filter(|_| !is_here && is_word) else { return };
+        notes.push(format!("remembered: {slug}, which is not installed"));
+        context.text = context::remembered(&slug, candidate);
+    }
+}
+
+/// Whether a region is about the same task, and not only near it: by its meaning, or by most of its words.
+fn is_the_same_task(matched: &RegionMatch) -> bool {
+    match matched.kind {
+        RegionMatchKind::Meaning => true,
+        RegionMatchKind::Lexical => matched.shared.len() >= 2 && matched.score >= 0.5,
+        RegionMatchKind::Named | RegionMatchKind::None => false,
+    }
+}
+
+/// The offers as the journal keeps them; each has its share of what was added.
+fn skill_offers(
+    id: &str,
+    at: u64,
+    choice: &OfferChoice<'_>,
+    context: &HookContext,
+    helper: Option<&str>,
+) -> Vec<SkillOffer> {
+    let share = context.text.chars().count() / context.shown.len().max(1);
+    let shown = choice.offers.iter().zip(&context.shown);
+    let offers = shown.map(|(offer, how)| SkillOffer {
+        offer: id.to_owned(),
+        at,
+        skill: offer.entry.name.clone(),
+        digest: offer.entry.content_hash.clone(),
+        how: *how,
+        chars: share,
+        helper: helper.map(str::to_owned),
+    });
+    offers.collect()
+}
+
+fn routed(
+    message: &str,
+    answer: &RouteAnswer,
+    unavailable: &[&UnavailableSkill],
+    choice: OfferChoice<'_>,
+    context: &HookContext,
+    offers: &[SkillOffer],
+) -> HookDecisionKind {
+    let is_offered = |name: &str| offers.iter().any(|offer| offer.skill == name);
+    let ranked = answer.matches.iter().take(LOGGED_RANKS).map(|found| LoggedMatch {
+        name: found.name.clone(),
+        probability: found.probability,
+        parts: parts(found.parts.each().map(|(name, part)| (name, part.value()))),
+        offered: is_offered(&found.name),
+    });
+    HookDecisionKind::Routed {
+        message: MaskedText::of(message, MAX_LOGGED).text,
+        decision: answer.decision.as_str().to_owned(),
+        named: answer.named.iter().map(|named| named.name.clone()).collect(),
+        ranked: ranked.collect(),
+        unavailable: unavailable.iter().map(|skill| skill.sentence()).collect(),
+        threshold: answer.threshold,
+        degraded: answer.degraded.iter().map(DegradedSignal::sentence).collect(),
+        offers: offers
+            .iter()
+            .map(|offer| LoggedOffer {
+                offer: offer.offer.clone(),
+                skill: offer.skill.clone(),
+                how: offer.how,
+            })
+            .collect(),
+        notes: choice.notes,
+        added: context.text.chars().count(),
+    }
+}
+
+/// The skills that would fit if this machine had what they need. What a person switched off, or the
+/// guard holds back, is not brought up at every message.
+fn unavailable(answer: &RouteAnswer) -> Vec<&UnavailableSkill> {
+    let needs_setup = |skill: &&UnavailableSkill| skill.state == EntryState::NeedsSetup;
+    answer.unavailable.iter().filter(needs_setup).take(MAX_OFFERS).collect()
+}
+
+fn parts<'p>(each: impl Iterator<Item = (&'p str, f64)>) -> Vec<(String, f64)> {
+    each.filter(|(_, value)| *value != 0.0).map(|(name, value)| (name.to_owned(), value)).collect()
+}
