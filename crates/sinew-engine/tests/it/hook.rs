@@ -274,7 +274,8 @@ fn a_session_is_given_only_what_its_agent_does_not_list() {
         "home/.claude/skills/letter-writer/SKILL.md",
         "---\nname: letter-writer\ndescription: Write letters.\n---\n# Letters\n",
     );
-    let engine = open(&without_bundled_skills(machine));
+    let machine = without_bundled_skills(machine);
+    let engine = open(&machine);
     assert_eq!(answered(&engine, "claude-code", &start), None, "there is nothing to add");
     assert!(why(&engine).contains("the agent lists its 1 skills itself"), "{}", why(&engine));
 }
