@@ -31,6 +31,10 @@ fmt:
 docs:
     SINEW_UPDATE=1 TRYCMD=overwrite cargo nextest run -p sinew-cli docs:: reference:: recording::
 
+# Make the packages of a release in dist/
+dist *args:
+    scripts/dist {{args}}
+
 # Run the benches, or the one that is named
 bench *args:
     cargo bench --workspace {{args}}

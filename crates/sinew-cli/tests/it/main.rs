@@ -37,6 +37,8 @@ mod one_skill;
 mod openpocket;
 mod output;
 #[cfg(unix)]
+mod packages;
+#[cfg(unix)]
 mod plugins;
 mod recording;
 mod remote;

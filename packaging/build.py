@@ -1,0 +1,59 @@
+"""Builds the program for a target, or says why it cannot be built on this machine."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from targets import Target
+
+# The linker and C compiler for other targets, from PyPI: nothing is installed outside target/.
+TOOLS = ("ziglang==0.15.2", "cargo-zigbuild==0.20.1")
+
+
+class CannotBuild(Exception):
+    """The machine lacks what the target needs; the text says what, and how to get it."""
+
+
+def host_triple() -> str:
+    """The target that this machine's compiler makes by default."""
+    told = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
+    return re.search(r"^host: (\S+)$", told, re.M).group(1)
+
+
+def build(root: Path, target: Target) -> Path:
+    """The path of the program, built with optimisation."""
+    if not has_standard_library(target):
+        raise CannotBuild(f"its standard library is not here; `rustup target add {target.triple}` fetches it")
+    zig = zigbuild(root)
+    wanted = f"{target.triple}.{target.glibc}" if target.glibc else target.triple
+    command = ["cargo", "zigbuild", "--release", "--locked", "-p", "sinew-cli", "--target", wanted]
+    environment = {**os.environ, "PATH": f"{zig}{os.pathsep}{os.environ['PATH']}"}
+    if subprocess.run(command, cwd=root, env=environment, check=False).returncode != 0:
+        raise CannotBuild("the build failed; its messages are above")
+    return root / "target" / target.triple / "release" / target.program
+
+
+def has_standard_library(target: Target) -> bool:
+    """Whether the compiler can make programs for the target."""
+    command = ["rustc", "--print", "target-libdir", "--target", target.triple]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    return told.returncode == 0 and any(Path(told.stdout.strip()).glob("libstd-*"))
+
+
+def zigbuild(root: Path) -> Path:
+    """The folder of `cargo-zigbuild` and its compiler, fetched on first use."""
+    tools = root / "target" / "dist-tools"
+    programs = tools / ("Scripts" if sys.platform == "win32" else "bin")
+    if not (programs / "cargo-zigbuild").exists():
+        subprocess.run([sys.executable, "-m", "venv", tools], check=True)
+        install = [programs / "python", "-m", "pip", "install", "--quiet", *TOOLS]
+        subprocess.run(install, check=True)
+    return programs
+
+
+def needed_glibc(program: Path) -> tuple[int, int] | None:
+    """The newest version of the GNU C library that the program asks for; none for a static one."""
+    versions = re.findall(rb"\x00GLIBC_2\.(\d+)(?=\.|\x00)", program.read_bytes())
+    return (2, max(int(minor) for minor in versions)) if versions else None
