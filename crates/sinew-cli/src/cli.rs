@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use sinew_engine::EngineOptions;
 
 use crate::commands;
+use crate::help_groups;
 use crate::logging::LogArgs;
 use crate::printer::ColorChoice;
 
@@ -18,10 +19,10 @@ use crate::printer::ColorChoice;
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:\n  \
+    sinew setup                     look at this machine, connect its agents, prove that it works\n  \
     sinew find \"who changed this?\"  the right skill for a message, or none\n  \
     sinew list                      every skill on this machine, and whether it can be used\n  \
     sinew why github                why a skill is in or out, and what to do about it\n  \
-    sinew connect claude-code       let your agent use all this\n  \
     sinew ui                        look at it in a browser\n  \
     sinew demo                      a day with sinew, on a machine that is thrown away\n\n\
     Exit codes: 0 done, 1 the answer is no, 2 usage, 3 refused, 4 environment.")]
@@ -29,7 +30,23 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
     #[command(subcommand)]
-    pub(crate) command: CliCommand,
+    command: Option<CliCommand>,
+}
+
+/// What `sinew` without a command shows.
+const STATUS: CliCommand = CliCommand::Status(commands::status::StatusArgs {});
+
+impl Cli {
+    /// What was typed, with the commands grouped in the help.
+    pub(crate) fn of_process() -> Result<Self, clap::Error> {
+        let matches = help_groups::grouped(Self::command()).try_get_matches()?;
+        Self::from_arg_matches(&matches)
+    }
+
+    /// The command that was typed.
+    pub(crate) fn typed(&self) -> &CliCommand {
+        self.command.as_ref().unwrap_or(&STATUS)
+    }
 }
 
 /// Options that every command takes.
@@ -77,6 +94,8 @@ impl GlobalArgs {
 /// The commands, in the order in which a newcomer needs them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CliCommand {
+    Setup(commands::setup::SetupArgs),
+    Status(commands::status::StatusArgs),
     Find(commands::find::FindArgs),
     List(commands::list::ListArgs),
     Info(commands::info::InfoArgs),

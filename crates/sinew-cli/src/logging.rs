@@ -55,7 +55,7 @@ enum LogStyle {
 /// Sends events where the options and [`LOG_VARIABLE`] say.
 pub(crate) fn start(cli: &Cli) -> Result<(), EngineError> {
     let args = &cli.global.log;
-    let (style, verbose) = match &cli.command {
+    let (style, verbose) = match cli.typed() {
         #[cfg(feature = "web")]
         CliCommand::Serve(_) | CliCommand::Ui(_) => (LogStyle::Server, args.verbose),
         CliCommand::Mcp(_) => (LogStyle::Server, args.verbose),

@@ -13,6 +13,7 @@ mod cli;
 mod commands;
 mod environment;
 mod exit;
+mod help_groups;
 mod keys;
 mod logging;
 mod printer;
@@ -24,14 +25,12 @@ mod stdin;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::cli::Cli;
 use crate::exit::CommandError;
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::of_process() {
         Ok(cli) => cli,
         // To agents, a hook that ends with 2 forbids what they were about to do.
         Err(error)

@@ -192,7 +192,7 @@ impl TextTable {
 }
 
 /// The text, cut to a width with an ellipsis.
-fn clipped(text: &str, width: usize) -> String {
+pub(crate) fn clipped(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }

@@ -18,7 +18,7 @@ pub use sinew_connect::{
     AgentConnection, AgentContext, ConnectError, ConnectParts, ConnectPlan, ConnectRequest,
     ConnectScope, ConnectionFile, ContextCost, DisconnectReport, DisconnectedFile, FileChange,
     FileChangeStatus, ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill,
-    ServerCheck, SkillCost, SkillImportMode, SkillLinks,
+    ServerCheck, SkillCost, SkillImportMode, SkillLinks, TRIAL_VARIABLE,
 };
 
 /// How many of the most used skills agents go on listing in library mode: with the pinned ones, what a

@@ -103,7 +103,8 @@ pub use skills::{
     declared_arguments, fill_in, variable_origin,
 };
 pub use status::{
-    ActivityEntry, ActivityFilter, DoctorProbe, DoctorReport, ProbeHealth, StatusHandle,
+    ActivityEntry, ActivityFilter, BlockedSkill, DoctorProbe, DoctorReport, MachineOverview,
+    NextStep, OverviewAgent, ProbeHealth, StatusHandle,
 };
 pub use traces::{LearnReport, LearnSource, LearnedFile, TracesHandle, UnreadFile};
 pub use watch::WatchEvent;

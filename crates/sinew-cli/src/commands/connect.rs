@@ -152,7 +152,7 @@ fn offer_allow_read(
 
 /// Computes the vectors that are missing, so that the agent's first message does not wait for them.
 /// What goes wrong here costs that message a worse answer, and is not an error of connecting.
-fn warm_up(engine: &Engine, out: &mut Printer) {
+pub(crate) fn warm_up(engine: &Engine, out: &mut Printer) {
     let (snapshot, routing) = (engine.snapshot(), engine.routing());
     let pending = routing.pending_vectors(&snapshot, ModelChoice::Default);
     if pending == 0 {

@@ -45,6 +45,7 @@ impl CommandEffect {
             | CliCommand::Demo(_)
             | CliCommand::Doctor(_)
             | CliCommand::Config(_)
+            | CliCommand::Status(_)
             | CliCommand::Completions(_)
             | CliCommand::Man(_) => Self::Reads,
             #[cfg(feature = "web")]
@@ -67,6 +68,7 @@ impl CommandEffect {
             CliCommand::Cortex(args) => Self::acts_if(CortexArgs::acts(args)),
             CliCommand::Deps(args) => Self::acts_if(args.acts()),
             CliCommand::Scan(args) => Self::acts_if(args.acts()),
+            CliCommand::Setup(args) => Self::acts_if(args.acts()),
             CliCommand::Skills(args) => Self::acts_if(args.acts()),
             CliCommand::Validate(args) => Self::acts_if(args.acts()),
             CliCommand::Workshop(args) => Self::acts_if(args.acts()),

@@ -42,7 +42,9 @@ pub(crate) mod scan;
 pub(crate) mod search;
 #[cfg(feature = "web")]
 pub(crate) mod serve;
+pub(crate) mod setup;
 pub(crate) mod skills;
+pub(crate) mod status;
 mod terminal_approver;
 pub(crate) mod uninstall;
 pub(crate) mod update;
@@ -66,49 +68,52 @@ use crate::printer::Printer;
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
-    if let CliCommand::Completions(args) = &cli.command {
+    let command = cli.typed();
+    if let CliCommand::Completions(args) = command {
         return completions::run(args, out);
     }
-    if let CliCommand::Man(args) = &cli.command {
+    if let CliCommand::Man(args) = command {
         return man::run(args, out);
     }
-    if let CliCommand::Demo(args) = &cli.command {
+    if let CliCommand::Demo(args) = command {
         return demo::run(args, out);
     }
     let mut options = cli.global.options();
-    if let CliCommand::Hook(args) = &cli.command {
+    if let CliCommand::Hook(args) = command {
         // It says itself when it needs an engine, and fails in its own way: silently.
         return hook::run(args, &options, out);
     }
-    if matches!(cli.command, CliCommand::Skills(_)) {
+    if matches!(command, CliCommand::Skills(_)) {
         // These are OpenPocket's own commands; they mean its folders unless told otherwise.
         options.profile.get_or_insert_with(|| "openpocket".to_owned());
     }
-    if let CliCommand::Workshop(args) = &cli.command
+    if let CliCommand::Workshop(args) = command
         && args.takes_profile()
     {
         options.profile = None;
     }
-    if let CliCommand::Mcp(args) = &cli.command {
+    if let CliCommand::Mcp(args) = command {
         return mcp::run(args, options, out);
     }
     #[cfg(feature = "web")]
-    if let CliCommand::Serve(args) = &cli.command {
+    if let CliCommand::Serve(args) = command {
         return serve::run(args, options, out);
     }
     #[cfg(feature = "web")]
-    if let CliCommand::Ui(args) = &cli.command {
+    if let CliCommand::Ui(args) = command {
         return serve::run_ui(args, options, out);
     }
-    if matches!(&cli.command, CliCommand::Learn(args) if args.takes_agent()) {
+    if matches!(command, CliCommand::Learn(args) if args.takes_agent()) {
         options.agent = None;
     }
     sinew_catalog::use_current_thread();
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
-    effect::check_gate(&cli.command, &engine, out)?;
-    match &cli.command {
+    effect::check_gate(command, &engine, out)?;
+    match command {
         CliCommand::Find(args) => find::run(args, &engine, out),
+        CliCommand::Setup(args) => setup::run(args, &engine, out),
+        CliCommand::Status(args) => status::run(args, &engine, out),
         CliCommand::Dedupe(args) => dedupe::run(args, &engine, out),
         CliCommand::Index(args) => index::run(args, &engine, out),
         CliCommand::List(args) => list::run(args, cli.global.log.is_verbose(), &engine, out),

@@ -44,6 +44,7 @@ mod recording;
 mod remote;
 mod scan;
 mod serving;
+mod setup;
 mod soak;
 mod support;
 mod surfaces;

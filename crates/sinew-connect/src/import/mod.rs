@@ -213,6 +213,31 @@ impl Connector<'_> {
         self.register(&[real]).map(|()| true)
     }
 
+    /// Takes folders that an import named out of the configuration again; `false` where none of them is
+    /// named there.
+    pub fn unregister(&self, folders: &[PathBuf]) -> Result<bool, ConnectError> {
+        let path = self.config_path;
+        let found = AgentConfigFile::read(self.env, self.workspace, path)?;
+        let mut document = found.document(ConfigFormat::Json5)?;
+        let before = document.text();
+        let at = ["skills", "load", "extraDirs"];
+        for folder in folders {
+            document.remove_item(&at, &Value::String(path_text(folder)));
+        }
+        // Parts that were made for the list go with its last folder.
+        for depth in (1..=at.len()).rev() {
+            if document.has(&at[..depth]) && document.is_empty(&at[..depth]) {
+                document.remove(&at[..depth]);
+            }
+        }
+        let after = document.text();
+        if after == before {
+            return Ok(false);
+        }
+        found.back_up("import")?;
+        found.replace(&after, ConnectScope::User).map(|()| true)
+    }
+
     /// Names folders in the configuration. Comments stay.
     fn register(&self, new: &[PathBuf]) -> Result<(), ConnectError> {
         if new.is_empty() {

@@ -57,6 +57,12 @@ impl TrialMessage {
     }
 }
 
+/// A message for which a skill at hand is found, and that skill.
+pub(crate) fn sample_message(engine: &Engine) -> Option<(String, String)> {
+    let message = TrialMessage::choose(engine, &engine.snapshot(), None);
+    message.skill.map(|skill| (message.text, skill))
+}
+
 /// A message that a person could have written who needs what the description promises. It begins with
 /// words of ours, so that no program takes it for an option.
 fn task(description: &str) -> String {

@@ -25,6 +25,7 @@ use sinew_settings::{Environment, ErrorCode};
 use crate::{Engine, EngineError};
 use arrival::TrialEvidence;
 use message::TrialMessage;
+pub(crate) use message::sample_message;
 pub(crate) use record::{TrialFolder, is_trial};
 pub use report::{AgentTrialReport, SkillArrival, ToolCallState, TrialHook, TrialTools};
 

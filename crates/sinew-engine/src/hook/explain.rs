@@ -1,12 +1,41 @@
 //! `why --last`: the last answer that a hook gave, and what came of the turn.
 
+use serde::Serialize;
 use sinew_settings::ErrorCode;
 
 use super::Hooks;
 use super::log::{HookDecision, HookDecisionKind, HookLog, LoggedOffer};
 use crate::{DecisionExplanation, EngineError, ExplanationMark};
 
+/// A message of late, and what it was given.
+#[derive(Debug, Serialize)]
+pub struct RecentMessage {
+    /// When, in RFC 3339.
+    pub at: String,
+    /// The agent.
+    pub agent: String,
+    /// Its beginning, with secrets taken out.
+    pub message: String,
+    /// The skills that came with it.
+    pub skills: Vec<String>,
+}
+
 impl Hooks<'_> {
+    /// The last messages that hooks decided on, the latest first.
+    pub fn recent_messages(&self, most: usize) -> Vec<RecentMessage> {
+        let log = HookLog::below(&super::home(&self.engine.env)).all();
+        let messages = log.into_iter().rev().filter_map(|decided| match decided.what {
+            HookDecisionKind::Routed { message, offers, .. } => Some(RecentMessage {
+                at: decided.at,
+                agent: decided.agent,
+                message,
+                skills: offers.into_iter().map(|offer| offer.skill).collect(),
+            }),
+            _ => None,
+        });
+        messages.take(most).collect()
+    }
+
     /// What a hook decided last, and what followed.
     pub fn explain_last(&self) -> Result<DecisionExplanation, EngineError> {
         let decisions = HookLog::below(&super::home(&self.engine.env)).last();

@@ -177,12 +177,18 @@ impl HookLog {
         (all, after)
     }
 
+    /// Everything that is kept, the oldest first.
+    pub(super) fn all(&self) -> Vec<HookDecision> {
+        let mut all: Vec<HookDecision> = json_lines::read(&self.old()).unwrap_or_default();
+        all.extend(json_lines::read(&self.path).unwrap_or_default());
+        all
+    }
+
     /// The last message or session start that was decided on, and what came after it in its session. The
     /// record of a message belongs to the message: what another moment or another session did later adds
     /// to it or stands apart, and never takes its place.
     pub(super) fn last(&self) -> Vec<HookDecision> {
-        let mut all: Vec<HookDecision> = json_lines::read(&self.old()).unwrap_or_default();
-        all.extend(json_lines::read(&self.path).unwrap_or_default());
+        let mut all = self.all();
         let Some(at) = all.iter().rposition(HookDecision::is_answer) else { return all };
         let mut rest = all.split_off(at).into_iter();
         let Some(first) = rest.next() else { return Vec::new() };

@@ -46,6 +46,7 @@ use crate::{Engine, EngineError, EngineOptions};
 use agents::HookAgent;
 pub use agents::HookMoment;
 pub use event::HookEvent;
+pub use explain::RecentMessage;
 use input::MaskedText;
 pub use leftovers::{request_work, settle_all, settle_queued};
 use log::{HookDecision, HookDecisionKind, HookLog};

@@ -55,6 +55,13 @@ pub(super) fn keep(env: &Environment, event: &HookEvent, reply: &HookReply) {
     }
 }
 
+impl super::Hooks<'_> {
+    /// A message that fits a skill at hand, and that skill: for proofs that hooks answer.
+    pub fn sample_message(&self) -> Option<(String, String)> {
+        crate::agent_trial::sample_message(self.engine)
+    }
+}
+
 /// What the hooks of a trial answered, and where they failed.
 pub(crate) fn trial_lines(folder: &Path) -> Vec<TrialHookLine> {
     let mut lines: Vec<TrialHookLine> = json_lines::read(&folder.join(FILE)).unwrap_or_default();

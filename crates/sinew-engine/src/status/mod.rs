@@ -2,9 +2,11 @@
 
 mod activity;
 mod doctor;
+mod overview;
 
 pub use activity::{ActivityEntry, ActivityFilter};
 pub use doctor::{DoctorProbe, DoctorReport, ProbeHealth};
+pub use overview::{BlockedSkill, MachineOverview, NextStep, OverviewAgent};
 
 use sinew_catalog::Catalog;
 use sinew_settings::Reason;
