@@ -193,6 +193,13 @@ impl CatalogEntry {
         self.eligible
     }
 
+    /// Whether it came with the program and lacks something here, or is not allowed: lists count such
+    /// skills instead of showing them, so that they do not hide the user's own. One that the user switched
+    /// off, or that is broken, is shown.
+    pub fn is_idle_carried(&self) -> bool {
+        self.bundled && (self.state == EntryState::NeedsSetup || self.blocked_by_allowlist)
+    }
+
     /// The reason that decides its state, if there is one.
     pub fn primary_reason(&self) -> Option<&Reason> {
         let stage = match self.state {

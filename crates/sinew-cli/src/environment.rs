@@ -41,9 +41,9 @@ pub(crate) fn standard_input() -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Shows an address in the person's browser; `false` where none could be started.
-#[cfg(feature = "web")]
-pub(crate) fn open_in_browser(address: &str) -> bool {
+/// Shows an address or a folder with the program that the system has for it; `false` where none could
+/// be started.
+pub(crate) fn open_with_system(address: &str) -> bool {
     let program = match std::env::consts::OS {
         "macos" => "open",
         "windows" => "explorer",

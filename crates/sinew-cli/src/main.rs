@@ -22,6 +22,7 @@ mod reference;
 mod render;
 mod signals;
 mod stdin;
+mod synonyms;
 
 use std::process::ExitCode;
 
@@ -39,7 +40,16 @@ fn main() -> ExitCode {
             let _ = error.print();
             return ExitCode::SUCCESS;
         }
-        Err(error) => error.exit(),
+        Err(error) => {
+            let meant = synonyms::meant_command(&error);
+            // A closed standard error is ignored.
+            let _ = error.print();
+            if let Some(meant) = meant {
+                let mut out = Printer::new(false, false, printer::ColorChoice::Auto);
+                out.hint(&format!("did you mean `sinew {meant}`?"));
+            }
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
     };
     let mut out = Printer::new(cli.global.json, cli.global.quiet, cli.global.color);
     let exit = logging::start(&cli)

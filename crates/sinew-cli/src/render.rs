@@ -61,6 +61,11 @@ pub(crate) fn state(state: EntryState) -> StyledText {
     styled(state.as_str(), style)
 }
 
+/// A probability in percent. Never 0 or 100: it is neither impossible nor certain.
+pub(crate) fn percent(probability: f64) -> String {
+    format!("{:.0} %", (100.0 * probability).round().clamp(1.0, 99.0))
+}
+
 /// The answer in one line, before the details.
 pub(crate) fn heading(text: &mut String, heading: &str) -> fmt::Result {
     writeln!(text, "{}", heading.bold())

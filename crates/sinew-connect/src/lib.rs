@@ -41,6 +41,7 @@ pub use connections::{AgentConnection, ConnectionFile};
 pub use connector::{ConnectHost, Connector};
 pub use context_cost::{AgentContext, ContextCost, SkillCost};
 pub use disconnect::{DisconnectReport, DisconnectedFile};
+pub use edit::json5_with_values;
 pub use error::ConnectError;
 pub use file_change::{FileChange, FileChangeStatus};
 pub use import::{

@@ -91,16 +91,19 @@ pub use quality::{
 };
 pub use routing::{
     AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelComparison,
-    NamedSkill, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch, RouteRequest,
-    Routing, SavedCase, UnavailableSkill, VectorProgress,
+    NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
+    RouteRequest, Routing, SavedCase, SkillNeighbour, UnavailableSkill, VectorProgress,
 };
-pub use settings::{ConfigImport, ConfigValueView, ConfigView, SettingsHandle, SkillSettingsPatch};
+pub use settings::{
+    ConfigImport, ConfigValueChange, ConfigValueView, ConfigView, SettingsHandle,
+    SkillSettingsPatch,
+};
 pub use skills::{
-    AgentScanVerdict, CopyReport, DigestCache, FilledText, FindingCounts, HostListing,
-    MAX_READ_BYTES, MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport, PromptOptions,
-    RequirementCheck, ScanExtent, ScanSubject, ServedFile, ServedSkill, SkillArgument, SkillFile,
-    SkillFileDigest, SkillReading, SkillSummary, SkillTrust, SkillsHandle, UnservedReason,
-    declared_arguments, fill_in, variable_origin,
+    AgentScanVerdict, CopyReport, DigestCache, EjectedSkill, FilledText, FindingCounts,
+    HostListing, MAX_READ_BYTES, MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport, NewSkill,
+    NewSkillRequest, PromptOptions, RequirementCheck, ScanExtent, ScanSubject, ServedFile,
+    ServedSkill, SkillArgument, SkillFile, SkillFileDigest, SkillReading, SkillSummary, SkillTrust,
+    SkillsHandle, UnservedReason, declared_arguments, fill_in, variable_origin,
 };
 pub use status::{
     ActivityEntry, ActivityFilter, BlockedSkill, DoctorProbe, DoctorReport, MachineOverview,

@@ -49,6 +49,16 @@ pub(crate) fn invocation(
     }
 }
 
+/// A field of the front matter, or of `metadata`: the Agent Skills specification allows no other fields, and
+/// leaves `metadata` to everyone.
+fn field<'a>(front: &'a FrontMatter, dialect: SkillDialect, key: &str) -> Option<&'a YamlValue> {
+    let below_metadata = || match dialect.get(&front.fields, "metadata") {
+        Some(YamlValue::Map(metadata)) => dialect.get(metadata, key),
+        _ => None,
+    };
+    dialect.get(&front.fields, key).or_else(below_metadata)
+}
+
 fn boolean(
     front: &FrontMatter,
     dialect: SkillDialect,
@@ -56,7 +66,7 @@ fn boolean(
     default: bool,
     reasons: &mut Vec<Reason>,
 ) -> bool {
-    let text = match dialect.get(&front.fields, key) {
+    let text = match field(front, dialect, key) {
         None | Some(YamlValue::Null) => return default,
         Some(value) => value.flattened().unwrap_or_default(),
     };
@@ -83,8 +93,8 @@ pub(crate) fn dispatch(
     reasons: &mut Vec<Reason>,
 ) -> Option<ToolDispatch> {
     let text = |kebab: &str| {
-        let value = dialect.get(&front.fields, kebab);
-        let value = value.or_else(|| dialect.get(&front.fields, &kebab.replace('-', "_")))?;
+        let value = field(front, dialect, kebab);
+        let value = value.or_else(|| field(front, dialect, &kebab.replace('-', "_")))?;
         value.source_text().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
     };
     let kind = text("command-dispatch")?;

@@ -1,6 +1,6 @@
 use std::fmt::Write as _;
 
-use sinew_engine::{CheckReport, Engine};
+use sinew_engine::{CheckReport, Engine, SkillShortfall};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -59,9 +59,15 @@ fn write_check(text: &mut String, report: &CheckReport) -> std::fmt::Result {
     if !prompt.shortened.is_empty() {
         writeln!(text, "          {} descriptions shortened", prompt.shortened.len())?;
     }
-    if !report.missing_requirements.is_empty() {
+    let (carried, own): (Vec<&SkillShortfall>, Vec<&SkillShortfall>) =
+        report.missing_requirements.iter().partition(|missing| missing.bundled);
+    if !carried.is_empty() {
+        let count = carried.len();
+        writeln!(text, "\n  {count} carried skills need setup: `sinew list --bundled`")?;
+    }
+    if !own.is_empty() {
         writeln!(text, "\n  need setup")?;
-        for missing in &report.missing_requirements {
+        for missing in own {
             let m = &missing.missing;
             let parts = [&m.bins, &m.any_bins, &m.env, &m.any_env, &m.config, &m.os];
             let what: Vec<&str> =

@@ -1,18 +1,29 @@
 use std::fmt::Write as _;
 
 use clap::Subcommand;
-use sinew_engine::Engine;
-use sinew_settings::ReasonSeverity;
+use serde_json::Value;
+use sinew_engine::{ConfigValueChange, Engine, EngineError};
+use sinew_settings::config::UnattendedAct;
+use sinew_settings::{Actor, ErrorCode, ReasonSeverity};
 
+use super::approve::{current_actor, deciding_actor, terminal_person};
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
 
-/// Show the configuration and its path, or import OpenClaw's
+/// Show and change the configuration, or import OpenClaw's
+///
+/// Changes keep the comments of the file, and the file as it was stays beside it. Only a person can make
+/// them, or what approvals.unattended lists as settings; approvals, security, hub and agents say what is
+/// forbidden, and need a terminal always.
 ///
 /// Examples:
 ///   sinew config show
-///   sinew config path
+///   sinew config get route.top
+///   sinew config set route.top 8
+///   sinew config set skills.allowBundled "['github', 'weather']"
+///   sinew config unset route.top
+///   sinew config edit
 ///   sinew config import openclaw --dry-run
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -27,6 +38,26 @@ enum ConfigCommand {
     Show,
     /// Print the path of the file that is read
     Path,
+    /// Print one value
+    Get {
+        /// The dotted path, as `sinew config show` has it
+        key: String,
+    },
+    /// Set one value
+    Set {
+        /// The dotted path, as `sinew config show` has it
+        key: String,
+        /// The value: JSON5, or plain text
+        #[arg(allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a value out of the file, so that its default holds
+    Unset {
+        /// The dotted path
+        key: String,
+    },
+    /// Edit the file with $VISUAL or $EDITOR; it is checked before it is written
+    Edit,
     /// Copy what another program's configuration says about skills
     Import {
         /// The program
@@ -49,6 +80,23 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
             }
             Ok(Exit::Done)
         }
+        ConfigCommand::Get { key } => {
+            let value = engine.settings().config_value(key)?;
+            out.data(&value, |text| writeln!(text, "{}", written(&value.value)))?;
+            if !value.set {
+                out.note("the file does not set it; this is the default");
+            }
+            Ok(Exit::Done)
+        }
+        ConfigCommand::Set { key, value } => {
+            let actor = changing_actor(key, engine, out);
+            tell_change(&engine.settings().set_value(key, value, &actor)?, out)
+        }
+        ConfigCommand::Unset { key } => {
+            let actor = changing_actor(key, engine, out);
+            tell_change(&engine.settings().unset_value(key, &actor)?, out)
+        }
+        ConfigCommand::Edit => edit(engine, out),
         ConfigCommand::Import { dry_run, .. } => {
             let import = engine.settings().import_openclaw_config(!dry_run)?;
             out.data(&import, |text| {
@@ -71,6 +119,93 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
     }
 }
 
+/// A value in one line.
+fn written(value: &Value) -> String {
+    render::safe(&match value {
+        Value::String(text) => text.clone(),
+        Value::Null => "(none)".to_owned(),
+        other => other.to_string(),
+    })
+}
+
+/// Who changes a key: what says what is forbidden is changed at a terminal alone, or a file that lets
+/// programs change settings would let them lift every other bar.
+fn changing_actor(key: &str, engine: &Engine, out: &Printer) -> Actor {
+    match engine.settings().is_guarded(key) {
+        true => current_actor(engine, out),
+        false => deciding_actor(engine, out, UnattendedAct::Settings),
+    }
+}
+
+fn tell_change(change: &ConfigValueChange, out: &mut Printer) -> CommandResult {
+    out.data(change, |text| match &change.after {
+        Some(after) => writeln!(text, "{} = {}", render::safe(&change.key), written(after)),
+        None => writeln!(text, "{} is not set any more", render::safe(&change.key)),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Lets a person edit a copy, and takes it over once nothing in it is wrong.
+fn edit(engine: &Engine, out: &mut Printer) -> CommandResult {
+    if !out.can_ask() {
+        return Err(EngineError::new(ErrorCode::NeedsATerminal, "editing needs a terminal")
+            .hint("`sinew config set <key> <value>` sets one value")
+            .into());
+    }
+    let settings = engine.settings();
+    let before = settings.config_text()?;
+    let start = if before.is_empty() { "{\n}\n" } else { &before };
+    let mut text = start.to_owned();
+    loop {
+        text = edited(engine, &text)?;
+        if text == start || text == before {
+            out.note("nothing was changed");
+            return Ok(Exit::Done);
+        }
+        let faults = settings.config_faults(&text);
+        if faults.is_empty() {
+            break;
+        }
+        for fault in &faults {
+            out.error(fault);
+        }
+        let again = inquire::Confirm::new("Edit it again?").with_default(true).prompt();
+        if !matches!(again, Ok(true)) {
+            let said = "the edited text was not taken over; the configuration is as it was";
+            return Err(EngineError::new(ErrorCode::NotConfirmed, said).into());
+        }
+    }
+    settings.replace_config(&before, &text, &terminal_person(engine))?;
+    out.note(&format!("wrote {}", settings.config_source().path.display()));
+    Ok(Exit::Done)
+}
+
+/// The text as the person's editor leaves it.
+fn edited(engine: &Engine, text: &str) -> Result<String, EngineError> {
+    let env = engine.environment();
+    let editor = ["VISUAL", "EDITOR"].iter().find_map(|name| env.var(name));
+    let editor = editor.filter(|editor| !editor.trim().is_empty()).unwrap_or("vi").to_owned();
+    let failed = |error: std::io::Error| {
+        EngineError::new(ErrorCode::FileError, format!("`{editor}` cannot be used: {error}"))
+            .hint("set EDITOR to the program that you edit with")
+    };
+    // Private to its owner: the file may hold keys.
+    let copy = tempfile::Builder::new()
+        .prefix("sinew-config-")
+        .suffix(".json5")
+        .tempfile()
+        .map_err(failed)?;
+    std::fs::write(copy.path(), text).map_err(failed)?;
+    let mut words = editor.split_whitespace();
+    let mut command = std::process::Command::new(words.next().unwrap_or("vi"));
+    let status = command.args(words).arg(copy.path()).status().map_err(failed)?;
+    if !status.success() {
+        let said = format!("`{editor}` ended with {status}; nothing was written");
+        return Err(EngineError::new(ErrorCode::NotConfirmed, said));
+    }
+    std::fs::read_to_string(copy.path()).map_err(failed)
+}
+
 fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
     let shown = engine.settings().config_view();
     for reason in shown.issues.iter().filter(|reason| reason.severity > ReasonSeverity::Info) {
@@ -82,11 +217,7 @@ fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
         let exists = if shown.source.exists { "" } else { " (none; every default holds)" };
         render::heading(text, &format!("{}{exists}", shown.source.path.display()))?;
         for value in &shown.values {
-            let written = match &value.value {
-                serde_json::Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let line = format!("{} = {}", value.key, render::safe(&written));
+            let line = format!("{} = {}", value.key, written(&value.value));
             let line = if value.set { render::plain(&line) } else { render::dim(&line) };
             writeln!(text, "{line}")?;
         }

@@ -44,13 +44,18 @@ impl CommandEffect {
             | CliCommand::Watch(_)
             | CliCommand::Demo(_)
             | CliCommand::Doctor(_)
-            | CliCommand::Config(_)
             | CliCommand::Status(_)
             | CliCommand::Completions(_)
+            | CliCommand::Open(_)
             | CliCommand::Man(_) => Self::Reads,
+            // Changing the file is how a fault in it is mended; it says itself who may.
+            CliCommand::Config(_) => Self::Reads,
             #[cfg(feature = "web")]
             CliCommand::Serve(_) | CliCommand::Ui(_) => Self::Reads,
             CliCommand::Report(_)
+            | CliCommand::New(_)
+            | CliCommand::Enable(_)
+            | CliCommand::Disable(_)
             | CliCommand::Acquire(_)
             | CliCommand::Install(_)
             | CliCommand::Update(_)
@@ -63,6 +68,7 @@ impl CommandEffect {
             | CliCommand::Import(_) => Self::Acts,
             #[cfg(feature = "registry")]
             CliCommand::Registry(_) => Self::Acts,
+            CliCommand::Bundled(args) => Self::acts_if(args.acts()),
             CliCommand::Approve(args) => Self::acts_if(args.decides()),
             CliCommand::Connect(args) => Self::acts_if(args.acts()),
             CliCommand::Cortex(args) => Self::acts_if(CortexArgs::acts(args)),

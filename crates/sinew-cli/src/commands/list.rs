@@ -11,9 +11,13 @@ use crate::render::{self, TableColumn, TextTable};
 
 /// List every skill, whether an agent can use it, and what is missing
 ///
+/// Your own skills come first. Of those that sinew carries, the ones that lack something here are
+/// counted, and shown with --bundled or --all.
+///
 /// Examples:
-///   sinew list                     all skills
+///   sinew list                     your skills, and the carried ones that can be used
 ///   sinew list --eligible          only those an agent can use now
+///   sinew list --bundled           every skill that sinew carries
 ///   sinew list --all -v            shadowed copies too, with what each one lacks
 ///   sinew list --profile openclaw  as OpenClaw sees them
 #[derive(Debug, clap::Args)]
@@ -22,7 +26,10 @@ pub(crate) struct ListArgs {
     /// Only skills that pass the gate
     #[arg(long)]
     eligible: bool,
-    /// Shadowed copies too
+    /// Only skills that came with the program, whatever they lack
+    #[arg(long)]
+    bundled: bool,
+    /// Shadowed copies and carried skills that lack something too
     #[arg(long)]
     all: bool,
 }
@@ -33,6 +40,8 @@ struct SkillListing<'a> {
     workspace_dir: &'a Path,
     managed_skills_dir: &'a Path,
     skills: Vec<&'a CatalogEntry>,
+    /// Your skills that are used instead of a carried one of the same name.
+    replaces_bundled: Vec<&'a str>,
     issues: Vec<Reason>,
 }
 
@@ -49,64 +58,161 @@ pub(crate) fn run(
         .iter()
         .filter(|entry| args.all || entry.state != EntryState::Shadowed)
         .filter(|entry| !args.eligible || entry.eligible)
+        .filter(|entry| !args.bundled || entry.bundled)
         .collect();
     super::tell_issues(engine, catalog, out);
     let managed = engine.hub().managed_folder();
+    let replacing = catalog.unshadowed().filter(|entry| {
+        !entry.bundled && catalog.shadowed_by(entry).iter().any(|copy| copy.bundled)
+    });
     let listing = SkillListing {
         workspace_dir: engine.workspace(),
         managed_skills_dir: &managed,
         skills,
+        replaces_bundled: replacing.map(|entry| entry.name.as_str()).collect(),
         issues: engine.status().issues(catalog),
     };
-    let ready = listing.skills.iter().filter(|entry| entry.state == EntryState::Ready).count();
-    let heading = format!("{ready} of {} skills are ready", listing.skills.len());
+    let groups = SkillGroups::of(&listing.skills, args.all || args.bundled);
     let width = out.width();
     if width == usize::MAX {
         // A pipe gets rows and nothing else.
-        out.note(&heading);
+        out.note(&groups.heading());
     }
-    out.data(&listing, |text| {
-        if width != usize::MAX {
-            render::heading(text, &heading)?;
-        }
-        let mut columns = vec![TableColumn::fixed("STATE"), TableColumn::fixed("SKILL")];
-        columns.push(TableColumn::flexible("DESCRIPTION"));
-        columns.push(TableColumn::fixed("SOURCE"));
-        if verbose {
-            columns.push(TableColumn::flexible("MISSING"));
-        }
-        let mut table = TextTable::new(columns);
-        for entry in &listing.skills {
-            let mut row = vec![
-                render::state(entry.state),
-                render::plain(&entry.name),
-                render::plain(&description(entry)),
-                render::dim(&entry.source),
-            ];
-            if verbose {
-                row.push(render::plain(&missing(entry)));
-            }
-            table.row(row);
-        }
-        table.write(text, width)
-    })?;
+    out.data(&listing, |text| groups.write(text, verbose, width))?;
+    for note in groups.notes() {
+        out.note(&note);
+    }
+    if let [names @ ..] = listing.replaces_bundled.as_slice()
+        && !names.is_empty()
+    {
+        let which = if names.len() == 1 { "the carried one" } else { "the carried ones" };
+        out.note(&format!("used instead of {which} of the same name: {}", names.join(", ")));
+    }
     if listing.skills.is_empty() {
         out.hint("put a skill into ./skills/<name>/SKILL.md, or see `sinew doctor` for the folders that are read");
-    } else if listing.skills.iter().any(|entry| entry.state != EntryState::Ready) {
+    } else if groups.own.is_empty() && !args.bundled {
+        out.note("`sinew new <name>` writes a skill of your own");
+    }
+    if groups.shown().any(|entry| entry.state != EntryState::Ready) {
         out.note("`sinew why <skill>` says why a skill is not ready, and what to do about it");
     }
     Ok(Exit::Done)
 }
 
+/// What is listed: the user's own skills, and apart from them those that came with the program.
+struct SkillGroups<'a> {
+    own: Vec<&'a CatalogEntry>,
+    carried: Vec<&'a CatalogEntry>,
+    /// Carried skills that were asked for, and how many of them there are with those left out.
+    carried_total: usize,
+    /// Carried skills that lack something here, and are only counted.
+    unready: usize,
+    /// Carried skills that skills.allowBundled does not name.
+    not_allowed: usize,
+}
+
+impl<'a> SkillGroups<'a> {
+    fn of(skills: &[&'a CatalogEntry], whole: bool) -> Self {
+        let (carried, own): (Vec<&CatalogEntry>, Vec<&CatalogEntry>) =
+            skills.iter().partition(|entry| entry.bundled);
+        let carried_total = carried.len();
+        let (hidden, carried): (Vec<&CatalogEntry>, Vec<&CatalogEntry>) =
+            carried.into_iter().partition(|entry| !whole && entry.is_idle_carried());
+        let not_allowed = hidden.iter().filter(|entry| entry.blocked_by_allowlist).count();
+        let unready = hidden.len() - not_allowed;
+        Self { own, carried, carried_total, unready, not_allowed }
+    }
+
+    fn shown(&self) -> impl Iterator<Item = &&'a CatalogEntry> {
+        self.own.iter().chain(&self.carried)
+    }
+
+    fn heading(&self) -> String {
+        let ready = |of: &[&CatalogEntry]| {
+            of.iter().filter(|entry| entry.state == EntryState::Ready).count()
+        };
+        let (own, carried) = (ready(&self.own), ready(&self.carried));
+        match (self.own.len(), self.carried_total) {
+            (all, 0) => format!("{own} of {all} skills are ready"),
+            (0, all) => format!("{carried} of {all} carried skills are ready"),
+            (all, of) => {
+                format!(
+                    "{own} of {all} skills of yours are ready, and {carried} of {of} carried ones"
+                )
+            }
+        }
+    }
+
+    fn write(&self, text: &mut String, verbose: bool, width: usize) -> std::fmt::Result {
+        if width == usize::MAX {
+            let all: Vec<&CatalogEntry> = self.shown().copied().collect();
+            return table(&all, verbose, true).write(text, width);
+        }
+        render::heading(text, &self.heading())?;
+        table(&self.own, verbose, true).write(text, width)?;
+        if !self.own.is_empty() && !self.carried.is_empty() {
+            text.push('\n');
+            render::heading(text, "Carried by sinew")?;
+        }
+        table(&self.carried, verbose, false).write(text, width)
+    }
+
+    /// What is not shown, in a line each.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.unready > 0 {
+            let need = if self.unready == 1 { "skill needs" } else { "skills need" };
+            let count = self.unready;
+            notes.push(format!(
+                "{count} carried {need} a program, a key or another system: `sinew list --bundled`"
+            ));
+        }
+        if self.not_allowed > 0 {
+            let are = if self.not_allowed == 1 { "skill is" } else { "skills are" };
+            let count = self.not_allowed;
+            notes.push(format!("{count} carried {are} left out by skills.allowBundled"));
+        }
+        notes
+    }
+}
+
+fn table(skills: &[&CatalogEntry], verbose: bool, with_source: bool) -> TextTable {
+    let mut columns = vec![TableColumn::fixed("STATE"), TableColumn::fixed("SKILL")];
+    columns.push(TableColumn::flexible("DESCRIPTION"));
+    if with_source {
+        columns.push(TableColumn::fixed("SOURCE"));
+    }
+    if verbose {
+        columns.push(TableColumn::flexible("MISSING"));
+    }
+    let mut table = TextTable::new(columns);
+    for entry in skills {
+        let mut row = vec![
+            render::state(entry.state),
+            render::plain(&entry.name),
+            render::plain(&description(entry)),
+        ];
+        if with_source {
+            row.push(render::dim(&entry.source));
+        }
+        if verbose {
+            row.push(render::plain(&missing(entry)));
+        }
+        table.row(row);
+    }
+    table
+}
+
 /// A skill that could not be loaded has no description; its error is what people need.
-fn description(entry: &CatalogEntry) -> String {
+pub(super) fn description(entry: &CatalogEntry) -> String {
     match entry.state {
         EntryState::Broken => entry.primary_reason().map(ToString::to_string).unwrap_or_default(),
         _ => entry.description.clone(),
     }
 }
 
-fn missing(entry: &CatalogEntry) -> String {
+/// What a skill lacks, and what to do about it.
+pub(super) fn missing(entry: &CatalogEntry) -> String {
     entry
         .primary_reason()
         .map(|reason| {

@@ -2,6 +2,7 @@
 
 pub(crate) mod acquire;
 pub(crate) mod approve;
+pub(crate) mod bundled;
 pub(crate) mod check;
 #[allow(clippy::module_inception, reason = "`sinew commands` is a command like the others")]
 pub(crate) mod commands;
@@ -31,7 +32,11 @@ pub(crate) mod list;
 mod listening;
 pub(crate) mod man;
 pub(crate) mod mcp;
+pub(crate) mod new;
+pub(crate) mod open;
 pub(crate) mod pin;
+#[cfg(feature = "web")]
+mod port_holder;
 pub(crate) mod prompt;
 pub(crate) mod read;
 #[cfg(feature = "registry")]
@@ -45,6 +50,7 @@ pub(crate) mod serve;
 pub(crate) mod setup;
 pub(crate) mod skills;
 pub(crate) mod status;
+pub(crate) mod switch;
 mod terminal_approver;
 pub(crate) mod uninstall;
 pub(crate) mod update;
@@ -135,6 +141,15 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
             connect::follow_library(&engine, out);
             Ok(exit)
         }
+        CliCommand::New(args) => {
+            let exit = new::run(args, &engine, out)?;
+            connect::follow_library(&engine, out);
+            Ok(exit)
+        }
+        CliCommand::Bundled(args) => bundled::run(args, &engine, out),
+        CliCommand::Open(args) => open::run(args, &engine, out),
+        CliCommand::Enable(args) => switch::enable(args, &engine, out),
+        CliCommand::Disable(args) => switch::disable(args, &engine, out),
         CliCommand::Installed(args) => installed::run(args, &engine, out),
         CliCommand::Update(args) => update::run(args, &engine, out),
         CliCommand::Verify(args) => verify::run(args, &engine, out),

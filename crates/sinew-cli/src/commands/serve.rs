@@ -1,11 +1,12 @@
 use std::fmt::Write as _;
+use std::io::ErrorKind;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
 use std::thread;
 
 use serde::Serialize;
 use sinew_engine::{Engine, EngineError, LiveEngine};
-use sinew_listener::{HttpServer, ServerOptions, ServerPart};
+use sinew_listener::{HttpServer, ServeError, ServerOptions, ServerPart};
 use sinew_mcp::{McpHost, RESERVED_COMMANDS, http};
 use sinew_registry::{ListenerReach, PREFIX, TeamRegistry};
 use sinew_settings::ErrorCode;
@@ -13,6 +14,7 @@ use sinew_web::WebApp;
 use url::Url;
 
 use super::listening::{origin, per_second_of, public_url_of, serve_error};
+use super::port_holder::PortHolder;
 use super::registry as registry_command;
 use crate::environment;
 use crate::exit::{CommandError, CommandResult, Exit};
@@ -40,7 +42,10 @@ pub(crate) struct ServeArgs {
     open: bool,
 }
 
-/// Open the dashboard in a browser; the same as `sinew serve --open`
+/// Open the dashboard in a browser
+///
+/// Starts a server, as `sinew serve --open` does, or joins the one that is running already. Where another
+/// program has the port, it is named.
 ///
 /// Examples:
 ///   sinew ui
@@ -142,7 +147,18 @@ fn serve(
     let mcp = mcp(&host, engine, reach, public_url.clone())?;
     let per_second = per_second_of(engine)?;
     let options = ServerOptions { listen, public_url, has_token, per_second };
-    let mut server = HttpServer::bind(options).map_err(serve_error)?;
+    let mut server = match HttpServer::bind(options) {
+        Ok(server) => server,
+        Err(ServeError::Bind { address, error }) if error.kind() == ErrorKind::AddrInUse => {
+            let holder = PortHolder::of(address);
+            if browser == BrowserLaunch::Open && holder.is_sinew {
+                return join(address, out);
+            }
+            let busy = serve_error(ServeError::Bind { address, error });
+            return Err(busy.hint(holder.sentence(address)).into());
+        }
+        Err(error) => return Err(serve_error(error).into()),
+    };
     server = server.mount(sinew_web::part(&app)).mount(mcp);
     let mut alone = None;
     let registry_at = match &registry {
@@ -182,7 +198,7 @@ fn serve(
     }
     app.watch();
     host.watch();
-    if browser == BrowserLaunch::Open && !environment::open_in_browser(&serving.dashboard) {
+    if browser == BrowserLaunch::Open && !environment::open_with_system(&serving.dashboard) {
         out.hint("no browser could be started; open the link yourself");
     }
     let keeping = registry
@@ -192,6 +208,20 @@ fn serve(
     let keeping = keeping.transpose()?;
     server.run().map_err(serve_error)?;
     drop((keeping, alone));
+    Ok(Exit::Done)
+}
+
+/// Shows the dashboard of a server that runs already. It signs nobody in: only its own terminal can.
+fn join(address: SocketAddr, out: &mut Printer) -> CommandResult {
+    let dashboard = format!("http://{address}/");
+    let joined = serde_json::json!({"joined": true, "dashboard": dashboard});
+    out.data(&joined, |text| {
+        writeln!(text, "a server is running already: dashboard at {dashboard}")
+    })?;
+    out.note("not signed in yet? Press Enter in the terminal of that server for a link");
+    if !environment::open_with_system(&dashboard) {
+        out.hint("no browser could be started; open the address yourself");
+    }
     Ok(Exit::Done)
 }
 

@@ -4,12 +4,14 @@
 //! kinds of places: an entry of a map, and an item of a list.
 
 mod json;
+mod json5_text;
 mod toml;
 mod yaml;
 mod yaml_value;
 
 use std::fmt;
 
+pub use json5_text::json5_with_values;
 use serde_json::Value;
 
 /// How a file is written.

@@ -90,6 +90,8 @@ pub struct UnlistedSkill {
 pub struct SkillShortfall {
     /// The skill.
     pub name: String,
+    /// Whether it came with the program.
+    pub bundled: bool,
     /// What it lacks.
     pub missing: SkillRequirements,
     /// How to get it.
@@ -136,6 +138,7 @@ impl QualityHandle<'_> {
             .filter(|entry| entry.state == EntryState::NeedsSetup)
             .map(|entry| SkillShortfall {
                 name: entry.name.clone(),
+                bundled: entry.bundled,
                 missing: entry.missing.clone(),
                 install: entry.install.clone(),
             })

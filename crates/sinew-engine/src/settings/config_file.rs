@@ -99,13 +99,12 @@ fn read_map(path: &Path) -> Result<Option<Map<String, Value>>, EngineError> {
 }
 
 /// Changes a configuration file through `change`, which gives up with `None` where a map is expected
-/// and something else stands. The file as it was stays beside it as a backup.
+/// and something else stands. Comments stay, and the file as it was stays beside it as a backup.
 pub(crate) fn update(
     path: &Path,
     change: impl FnOnce(&mut Value) -> Option<()>,
 ) -> Result<(), EngineError> {
-    let _lock = FileLock::acquire(&path.with_extension("lock"))
-        .map_err(|error| EngineError::file("lock", path, error))?;
+    let _lock = lock(path)?;
     let existing = read_map(path)?;
     let mut root = Value::Object(existing.clone().unwrap_or_default());
     change(&mut root).ok_or_else(|| {
@@ -115,11 +114,25 @@ pub(crate) fn update(
         )
         .hint("`sinew config show` says what is wrong with it")
     })?;
+    let kept = existing.and_then(|_| read_config_text(path).ok());
+    let kept = kept.and_then(|text| sinew_connect::json5_with_values(&text, &root));
+    let text =
+        kept.unwrap_or_else(|| serde_json::to_string_pretty(&root).unwrap_or_default() + "\n");
+    write_with_backup(path, &text)
+}
+
+/// Nothing else changes the file while this is held.
+pub(super) fn lock(path: &Path) -> Result<FileLock, EngineError> {
+    FileLock::acquire(&path.with_extension("lock"))
+        .map_err(|error| EngineError::file("lock", path, error))
+}
+
+/// Writes the whole file in one step; the one before stays beside it.
+pub(super) fn write_with_backup(path: &Path, text: &str) -> Result<(), EngineError> {
     let failed = |error: io::Error| EngineError::file("write", path, error);
-    if existing.is_some() {
+    if path.exists() {
         atomic::backup(path).map_err(failed)?;
     }
-    let text = serde_json::to_string_pretty(&root).unwrap_or_default() + "\n";
     atomic::write(path, text.as_bytes(), FileAccess::OwnerOnly).map_err(failed)
 }
 

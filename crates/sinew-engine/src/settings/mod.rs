@@ -2,6 +2,7 @@
 
 mod access_token;
 mod config_file;
+mod config_value;
 mod config_view;
 mod skill_settings;
 
@@ -9,6 +10,7 @@ use sinew_settings::config::ConfigSource;
 
 pub use config_file::ConfigImport;
 pub(crate) use config_file::{map_in, update};
+pub use config_value::ConfigValueChange;
 pub use config_view::{ConfigValueView, ConfigView};
 pub use skill_settings::SkillSettingsPatch;
 

@@ -9,8 +9,10 @@
 mod agent_view;
 mod arguments;
 mod dispatch;
+mod eject;
 mod files;
 mod host_listing;
+mod new_skill;
 mod openpocket;
 mod prompt;
 mod requirement_checks;
@@ -21,8 +23,10 @@ pub use agent_view::{
     SkillTrust,
 };
 pub use arguments::{FilledText, SkillArgument, declared_arguments, fill_in};
+pub use eject::EjectedSkill;
 pub use files::{MAX_READ_BYTES, SkillFile};
 pub use host_listing::HostListing;
+pub use new_skill::{NewSkill, NewSkillRequest};
 pub use openpocket::{CopyReport, MigrationReport};
 pub(crate) use prompt::HypotheticalSkill;
 pub use prompt::PromptOptions;

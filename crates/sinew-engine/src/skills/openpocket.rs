@@ -110,7 +110,7 @@ fn migrate(entry: &CatalogEntry, target: &Path) -> io::Result<()> {
 }
 
 /// Copies through a temporary sibling and a rename; links are not followed.
-fn copy_skill(entry: &CatalogEntry, target: &Path) -> io::Result<()> {
+pub(super) fn copy_skill(entry: &CatalogEntry, target: &Path) -> io::Result<()> {
     let parent = target.parent().unwrap_or(target);
     fs::create_dir_all(parent)?;
     let staging = tempfile::Builder::new().prefix(".sinew-").tempdir_in(parent)?;

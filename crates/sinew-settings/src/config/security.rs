@@ -103,6 +103,8 @@ choices! {
         Uninstall = "uninstall",
         /// Deciding about proposals.
         Proposal = "proposal",
+        /// Switches of skills, and values of the configuration that grant nothing.
+        Settings = "settings",
     }
 }
 

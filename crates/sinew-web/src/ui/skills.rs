@@ -24,6 +24,9 @@ pub(super) struct SkillsPageQuery {
     state: String,
     #[serde(default)]
     source: String,
+    /// Anything shows the carried skills that lack something, too.
+    #[serde(default)]
+    carried: String,
     #[serde(default)]
     page: usize,
 }
@@ -38,6 +41,8 @@ struct SkillsPage {
     rows: Vec<SkillListRow>,
     found: usize,
     total: usize,
+    /// Carried skills that lack something here, and are only counted.
+    unready: usize,
     first: usize,
     last: usize,
     previous: Option<String>,
@@ -94,11 +99,25 @@ impl SkillsPageQuery {
             && words.split_whitespace().all(holds)
     }
 
+    /// Whether a carried skill that lacks something is only counted. Whoever looks for something sees all
+    /// that fits.
+    fn hides(&self, entry: &CatalogEntry) -> bool {
+        let is_plain = [&self.q, &self.state, &self.source, &self.carried]
+            .iter()
+            .all(|filter| filter.trim().is_empty());
+        is_plain && entry.is_idle_carried()
+    }
+
     fn query(&self, page: usize) -> String {
         let mut query = url::form_urlencoded::Serializer::new(String::new());
         let page = page.to_string();
-        let all =
-            [("q", &self.q), ("state", &self.state), ("source", &self.source), ("page", &page)];
+        let all = [
+            ("q", &self.q),
+            ("state", &self.state),
+            ("source", &self.source),
+            ("carried", &self.carried),
+            ("page", &page),
+        ];
         for (name, value) in all {
             if !value.is_empty() {
                 query.append_pair(name, value);
@@ -119,12 +138,22 @@ pub(super) async fn show(
 ) -> PageResult {
     let page = app.ask(move |look| {
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
-        let mut found: Vec<&CatalogEntry> =
-            catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
-        // The skill that is used stands before those that it replaces.
+        let (idle, mut found): (Vec<&CatalogEntry>, Vec<&CatalogEntry>) = catalog
+            .entries
+            .iter()
+            .filter(|entry| filter.takes(entry))
+            .partition(|entry| filter.hides(entry));
+        // Carried skills stand behind the user's own, the skill that is used before those that it
+        // replaces, whoever brought them.
         let shadowed = |entry: &CatalogEntry| entry.state == EntryState::Shadowed;
+        let is_carried = |entry: &CatalogEntry| entry.bundled && !shadowed(entry);
         found.sort_by(|a, b| {
-            (&a.name, shadowed(a), &a.file_path).cmp(&(&b.name, shadowed(b), &b.file_path))
+            (is_carried(a), &a.name, shadowed(a), &a.file_path).cmp(&(
+                is_carried(b),
+                &b.name,
+                shadowed(b),
+                &b.file_path,
+            ))
         });
         let costs = engine.skills().prompt_costs(catalog);
         let block = engine.skills().prompt(catalog, &PromptOptions::default());
@@ -178,6 +207,7 @@ pub(super) async fn show(
                 .collect(),
             found: found.len(),
             total: catalog.entries.len(),
+            unready: idle.len(),
             first: if rows.is_empty() { 0 } else { begin + 1 },
             last,
             previous: (filter.page > 0).then(|| filter.address(filter.page - 1)),

@@ -1,0 +1,180 @@
+//! Verbs that people try: switching skills, changing the configuration, opening, and words of other
+//! programs.
+
+use std::fs;
+use std::net::TcpListener;
+
+use sinew_testkit::TestMachine;
+
+use crate::serving::ServingProgram;
+use crate::support::{command, json, shown, sinew};
+
+const CONFIG: &str = "home/.sinew/config.json5";
+const COMMENTED: &str = "{\n  // limits of ours\n  skills: { entries: { tides: { enabled: true } } }, // mine\n  approvals: { unattended: ['settings'] },\n}\n";
+
+fn text(machine: &TestMachine) -> String {
+    fs::read_to_string(machine.path(CONFIG)).unwrap_or_default()
+}
+
+fn machine(config: &str) -> TestMachine {
+    TestMachine::new()
+        .skill("work/skills/tides", "tides")
+        .skill("work/skills/soup", "soup")
+        .file(CONFIG, config)
+}
+
+#[test]
+fn skills_are_switched_and_comments_stay() {
+    let machine = machine(COMMENTED);
+    let told = sinew(&machine, &["disable", "tides", "soup"]);
+    assert!(told.contains("tides is switched off\nsoup is switched off\nexit 0"), "{told}");
+    let after = text(&machine);
+    assert!(after.contains("// limits of ours") && after.contains("// mine"), "{after}");
+    assert!(sinew(&machine, &["list"]).contains("disabled\ttides"));
+    let told = sinew(&machine, &["disable", "tides"]);
+    assert!(told.contains("tides is already switched off"), "{told}");
+    let records = json(&machine, &["enable", "tides"]);
+    assert_eq!(records[0]["changed"], true, "{records}");
+    assert!(sinew(&machine, &["list"]).contains("ready\ttides"));
+    let before = text(&machine);
+    let told = sinew(&machine, &["disable", "tides", "tidse"]);
+    assert!(told.contains("there is no skill `tidse`") && told.ends_with("exit 1"), "{told}");
+    assert_eq!(text(&machine), before, "a typo changes nothing");
+}
+
+#[test]
+fn a_program_switches_and_sets_nothing() {
+    let machine = machine("{}");
+    for args in [
+        &["disable", "tides"][..],
+        &["config", "set", "route.top", "7"],
+        &["config", "unset", "route.top"],
+        &["config", "edit"],
+    ] {
+        let told = sinew(&machine, args);
+        assert!(told.ends_with("exit 3"), "{args:?}: {told}");
+        assert_eq!(text(&machine), "{}", "{args:?}");
+    }
+}
+
+#[test]
+fn values_are_set_checked_and_taken_out() {
+    let machine = machine(COMMENTED);
+    assert!(sinew(&machine, &["config", "get", "route.top"]).starts_with("5\n"));
+    let told = sinew(&machine, &["config", "set", "route.top", "8"]);
+    assert!(told.starts_with("route.top = 8\n") && told.ends_with("exit 0"), "{told}");
+    assert_eq!(json(&machine, &["config", "get", "route.top"])["value"], 8);
+    assert!(text(&machine).contains("// mine"), "{}", text(&machine));
+    sinew(&machine, &["config", "set", "skills.allowBundled", "github"]);
+    let allowed = json(&machine, &["config", "get", "skills.allowBundled"]);
+    assert_eq!(allowed["value"], serde_json::json!(["github"]), "{allowed}");
+    let told = sinew(&machine, &["config", "unset", "route.top"]);
+    assert!(told.starts_with("route.top is not set any more"), "{told}");
+    assert_eq!(json(&machine, &["config", "get", "route.top"])["set"], false);
+    let before = text(&machine);
+    for (args, said) in [
+        (["config", "set", "route.top", "many"], "route.top"),
+        (["config", "set", "route.tops", "7"], "did you mean `route.top`?"),
+        (["config", "set", "skills.entries.tides.apiKey", "sk-1"], "may hold a secret"),
+        (["config", "set", "skills.entries.tides.enabled", "perhaps"], "skills.entries.tides"),
+    ] {
+        let told = sinew(&machine, &args);
+        assert!(told.contains(said) && told.ends_with("exit 2"), "{args:?}: {told}");
+        assert_eq!(text(&machine), before, "{args:?}");
+    }
+}
+
+/// A file that lets programs change settings lets them lift no bar.
+#[test]
+fn what_forbids_is_changed_by_a_person_alone() {
+    let machine = machine(COMMENTED);
+    for key in ["approvals.unattended", "security.installPolicy.enabled", "hub.registry"] {
+        let told = sinew(&machine, &["config", "set", key, "['install']"]);
+        assert!(told.contains("only a person") && told.ends_with("exit 3"), "{key}: {told}");
+        assert_eq!(text(&machine), COMMENTED);
+    }
+    #[cfg(unix)]
+    {
+        let seen = crate::support::typed(
+            &machine,
+            &["config", "set", "approvals.unattended", "['settings', 'install']"],
+            "",
+        );
+        assert!(seen.ends_with("exit 0"), "{seen}");
+        assert!(text(&machine).contains("install") && text(&machine).contains("// mine"));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_file_is_edited_and_checked_before_it_is_written() {
+    let machine = machine("{route: {top: 5}} // mine\n")
+        .script("good", "printf '{route: {top: 9}} // edited\\n' > \"$1\"")
+        .script("bad", "printf '{route: ' > \"$1\"")
+        .script("still", ":")
+        .script("rude", "exit 7");
+    let edit = |editor: &str, keys: &str| {
+        let editor = machine.path(&format!("bin/{editor}")).to_string_lossy().into_owned();
+        crate::support::typed_with(&machine, &["config", "edit"], keys, &[("EDITOR", editor)])
+    };
+    let seen = edit("good", "");
+    assert!(seen.contains("wrote $ROOT/home/.sinew/config.json5"), "{seen}");
+    assert_eq!(text(&machine), "{route: {top: 9}} // edited\n");
+    let seen = edit("bad", "n\r");
+    assert!(seen.contains("not JSON5") && seen.ends_with("exit 3"), "{seen}");
+    assert!(edit("still", "").contains("nothing was changed"));
+    assert!(edit("rude", "").ends_with("exit 3"));
+    assert_eq!(text(&machine), "{route: {top: 9}} // edited\n");
+}
+
+#[test]
+fn a_skills_folder_is_shown() {
+    let machine = machine("{}");
+    assert_eq!(sinew(&machine, &["open", "tides"]), "$ROOT/work/skills/tides\nexit 0");
+    let folder = json(&machine, &["open", "tides"]);
+    assert!(folder["file"].as_str().is_some_and(|file| file.ends_with("tides/SKILL.md")));
+    assert!(sinew(&machine, &["open", "tidse"]).contains("tides"));
+}
+
+#[test]
+fn remove_is_uninstall() {
+    let machine = machine("{}");
+    let one = sinew(&machine, &["remove", "nothing", "--yes"]);
+    assert_eq!(one, sinew(&machine, &["uninstall", "nothing", "--yes"]));
+}
+
+#[test]
+fn a_mistyped_command_says_what_was_meant() {
+    let machine = TestMachine::new();
+    for (typed, meant) in [
+        ("lst", "list"),
+        ("upgrade", "update"),
+        ("create", "new"),
+        ("rm", "uninstall"),
+        ("status", "check"),
+        ("instal", "install"),
+    ] {
+        let told = sinew(&machine, &[typed]);
+        assert!(told.contains(meant) && told.ends_with("exit 2"), "{typed}: {told}");
+    }
+    assert!(sinew(&machine, &["rm"]).contains("hint: did you mean `sinew uninstall`?"));
+}
+
+#[test]
+fn the_dashboard_joins_a_server_or_names_who_has_the_port() {
+    let machine = machine("{}");
+    let server = ServingProgram::start(&machine);
+    let told = sinew(&machine, &["ui", "--listen", server.address()]);
+    let expected =
+        format!("a server is running already: dashboard at http://{}/", server.address());
+    assert!(told.contains(&expected) && told.ends_with("exit 0"), "{told}");
+    let told = sinew(&machine, &["serve", "--listen", server.address()]);
+    assert!(told.contains("a server of sinew has port") && told.ends_with("exit 4"), "{told}");
+    let other = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = other.local_addr().expect("its address").to_string();
+    let output = command(&machine, &["ui", "--listen", &address]).output().expect("sinew runs");
+    let told = shown(&machine, &output);
+    assert!(told.contains("has port") && told.ends_with("exit 4"), "{told}");
+    #[cfg(target_os = "linux")]
+    assert!(told.contains(&format!("(process {})", std::process::id())), "{told}");
+}
