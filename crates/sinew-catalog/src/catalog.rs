@@ -15,6 +15,7 @@ use crate::catalog_cache;
 use crate::commands::{CommandSkill, CommandSource, CommandTrust, SlashCommands};
 use crate::discover::{DiscoveredSkill, WalkResult, WalkRules};
 use crate::entry::{CatalogEntry, EntryState, SkillRequirements};
+use crate::entry_owner;
 use crate::filter::{self, SessionOverrides};
 use crate::gate::{EligibilityGate, GateSubject};
 use crate::install;
@@ -58,6 +59,10 @@ pub trait InstallVoucher: fmt::Debug + Sync {
     /// Why a skill's folder must not be loaded as it is; `scanned` is the digest that the scan
     /// computed.
     fn load_objection(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason>;
+    /// Whether a lock has the skill in this folder.
+    fn is_installed(&self, folder: &Path) -> bool;
+    /// The slug under which a lock has the skill in this folder.
+    fn installed_slug(&self, folder: &Path) -> Option<&str>;
     /// Changes whenever an answer may change.
     fn tag(&self) -> &str;
 }
@@ -134,7 +139,15 @@ impl CatalogBuilder {
             all_files.extend(files);
         }
         let openpocket = request.profile.is_openpocket();
-        merge::merge(&mut entries, |entry| if openpocket { &entry.id } else { &entry.name });
+        let installed = |entry: &CatalogEntry| {
+            request.vouch.is_some_and(|vouch| vouch.is_installed(&entry.base_dir))
+        };
+        merge::merge(
+            &mut entries,
+            |entry| if openpocket { &entry.id } else { &entry.name },
+            installed,
+        );
+        entry_owner::assign(request, &mut entries);
         merge::warn_confusable_names(&mut entries);
         gate(request, bins, &mut entries);
         let skill_filter = filter::apply(request, &mut entries, &mut issues);
@@ -237,7 +250,9 @@ impl CatalogBuilder {
             }
             accepted.push((candidate, file));
         }
-        entries.extend(parallel::map(&accepted, |(candidate, file)| entry(root, candidate, file)));
+        entries.extend(parallel::map(&accepted, |(candidate, file)| {
+            entry(root, candidate, file, request.vouch)
+        }));
         if let Some((count, first)) = left_out {
             let key = "skills.limits.maxSkillsLoadedPerSource";
             issues.push(capped(root, ReasonCode::SourceCapped, count, first, key, max_loaded));
@@ -259,6 +274,7 @@ fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [Cata
         let mut decision = gate.decide(&GateSubject {
             skill: &skill,
             key: &entry.skill_key,
+            settings: entry.settings(request.config),
             tier: entry.tier,
             generated: entry.generated,
             forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
@@ -357,7 +373,12 @@ impl Catalog {
     }
 }
 
-fn entry(root: &SkillRoot, candidate: &DiscoveredSkill, file: &LoadedSkillFile) -> CatalogEntry {
+fn entry(
+    root: &SkillRoot,
+    candidate: &DiscoveredSkill,
+    file: &LoadedSkillFile,
+    vouch: Option<&dyn InstallVoucher>,
+) -> CatalogEntry {
     let skill = file.skill.as_deref();
     let none = SkillMetadata::default();
     let metadata = skill.and_then(|skill| skill.metadata.as_ref()).unwrap_or(&none);
@@ -373,6 +394,11 @@ fn entry(root: &SkillRoot, candidate: &DiscoveredSkill, file: &LoadedSkillFile) 
         })
         .collect();
     let requires = &metadata.requires;
+    // Anyone can put a note of its origin into a skill; it counts where a lock says the same.
+    let slug =
+        file.origin.as_ref().and_then(|origin| origin.slug.as_deref()).filter(|slug| {
+            vouch.and_then(|vouch| vouch.installed_slug(&candidate.dir)) == Some(slug)
+        });
     CatalogEntry {
         name: name.clone(),
         display_name: skill
@@ -386,12 +412,9 @@ fn entry(root: &SkillRoot, candidate: &DiscoveredSkill, file: &LoadedSkillFile) 
         file_path: candidate.file.clone(),
         base_dir: candidate.dir.clone(),
         id: candidate.id.clone(),
-        skill_key: metadata
-            .skill_key
-            .as_ref()
-            .or_else(|| file.origin.as_ref().and_then(|origin| origin.slug.as_ref()))
-            .unwrap_or(name)
-            .clone(),
+        skill_key: metadata.skill_key.as_deref().or(slug).unwrap_or(name).to_owned(),
+        key_is_locked: metadata.skill_key.is_none() && slug.is_some(),
+        settings_withheld: false,
         primary_env: metadata.primary_env.clone(),
         emoji: metadata.emoji.clone(),
         homepage: skill.and_then(|skill| skill.homepage.clone()),

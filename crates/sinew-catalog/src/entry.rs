@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::Serialize;
-use sinew_settings::Reason;
+use sinew_settings::config::{EntryOwner, EntrySettings};
+use sinew_settings::{Config, Reason};
 use sinew_skill::{InstallSpec, RepairRecord, Skill};
 
+use crate::entry_owner;
 use crate::profile::Tier;
 use crate::scan::ScanSummary;
 
@@ -173,6 +175,12 @@ pub struct CatalogEntry {
     /// The guard's verdict on its files, if they were scanned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scan: Option<ScanSummary>,
+    /// Whether `skills.entries` has an entry under its name that was made for another skill.
+    #[serde(skip)]
+    pub(crate) settings_withheld: bool,
+    /// Whether its key is the slug that a lock records.
+    #[serde(skip)]
+    pub(crate) key_is_locked: bool,
     /// Why the guard holds it back, until the gate has recorded it.
     #[serde(skip)]
     pub(crate) blocked: Option<Reason>,
@@ -182,6 +190,16 @@ pub struct CatalogEntry {
 }
 
 impl CatalogEntry {
+    /// What the configuration gives to this skill.
+    pub fn settings<'c>(&self, config: &'c Config) -> Option<&'c EntrySettings> {
+        config.entries.get(&self.skill_key).filter(|_| !self.settings_withheld)
+    }
+
+    /// The value of `for` that makes an entry this skill's own.
+    pub fn entry_owner(&self) -> EntryOwner {
+        entry_owner::of(self)
+    }
+
     /// Records a reason with the skill's name and source.
     pub(crate) fn note(&mut self, reason: Reason) {
         let reason = reason.skill(&*self.name).source(&*self.source);

@@ -19,10 +19,13 @@ impl<'a> AgentFilter<'a> {
 
     /// Whether the list allows the skill. Denials win; a list of only denials allows the rest.
     pub(crate) fn allows(&self, entry: &CatalogEntry) -> bool {
-        let matches = |pattern: &str| {
-            matches_name(pattern, &entry.name) || matches_name(pattern, &entry.skill_key)
-        };
-        let denied = self.0.iter().filter_map(|name| name.strip_prefix('!')).any(matches);
+        // A key is what a skill says of itself: it can keep a skill out, and never let one in.
+        let matches = |pattern: &str| matches_name(pattern, &entry.name);
+        let denied = self
+            .0
+            .iter()
+            .filter_map(|name| name.strip_prefix('!'))
+            .any(|pattern| matches(pattern) || matches_name(pattern, &entry.skill_key));
         let mut positive = self.0.iter().filter(|name| !name.starts_with('!')).peekable();
         let only_denials = positive.peek().is_none() && !self.0.is_empty();
         !denied && (only_denials || positive.any(|name| matches(name)))
@@ -34,14 +37,17 @@ impl<'a> AgentFilter<'a> {
         self.0
             .iter()
             .filter(|name| {
-                let pattern = name.strip_prefix('!').unwrap_or(name);
+                let denial = name.strip_prefix('!');
                 !entries.iter().any(|entry| {
-                    matches_name(pattern, &entry.name) || matches_name(pattern, &entry.skill_key)
+                    matches_name(denial.unwrap_or(name), &entry.name)
+                        || denial.is_some_and(|denied| matches_name(denied, &entry.skill_key))
                 })
             })
             .map(|name| {
                 let near = sinew_settings::nearest(name, names());
-                let remedy = match near.first() {
+                let keyed = entries.iter().find(|entry| entry.skill_key == **name);
+                let remedy = match keyed.map(|entry| entry.name.as_str()).or(near.first().copied())
+                {
                     Some(near) => format!("did you mean {near}?"),
                     None => "remove it from the agent's list".to_owned(),
                 };

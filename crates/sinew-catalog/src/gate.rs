@@ -3,7 +3,7 @@
 //! Every check runs and every failure is recorded, in one fixed order; the first is the primary
 //! reason. `always: true` skips only the checks of requirements.
 
-use sinew_settings::config::SecretSetting;
+use sinew_settings::config::{EntrySettings, SecretSetting};
 use sinew_settings::{Config, Environment, Reason, ReasonCode, config, platform_alias};
 use sinew_skill::{MetadataHealth, Skill, SkillMetadata};
 
@@ -48,6 +48,8 @@ impl GateDecision {
 pub(crate) struct GateSubject<'a> {
     pub(crate) skill: &'a Skill,
     pub(crate) key: &'a str,
+    /// What the configuration gives to it.
+    pub(crate) settings: Option<&'a EntrySettings>,
     pub(crate) tier: Tier,
     pub(crate) generated: bool,
     /// The session forces it on: `enabled: false` is ignored.
@@ -85,8 +87,7 @@ impl EligibilityGate<'_> {
                 .remedy("correct the metadata, or set skills.load.tolerateBadMetadata"),
             );
         }
-        let reviewed =
-            self.config.entries.get(subject.key).is_some_and(|e| e.enabled == Some(true));
+        let reviewed = subject.settings.is_some_and(|e| e.enabled == Some(true));
         if subject.generated && !reviewed {
             decision.reasons.push(
                 Reason::new(
@@ -128,7 +129,7 @@ impl EligibilityGate<'_> {
     }
 
     fn secrets(&self, subject: &GateSubject<'_>, decision: &mut GateDecision) {
-        let Some(entry) = self.config.entries.get(subject.key) else { return };
+        let Some(entry) = subject.settings else { return };
         let named = entry.env.iter().map(|(name, secret)| (format!("env.{name}"), secret));
         let key = entry.api_key.iter().map(|secret| ("apiKey".to_owned(), secret));
         for (field, secret) in key.chain(named) {
@@ -265,7 +266,7 @@ impl EligibilityGate<'_> {
         if self.env.var(name).is_some() {
             return true;
         }
-        let Some(entry) = self.config.entries.get(subject.key) else { return false };
+        let Some(entry) = subject.settings else { return false };
         let primary = subject.skill.metadata.as_ref().and_then(|m| m.primary_env.as_deref());
         entry.env.get(name).is_some_and(|secret| !secret.is_blank())
             || (primary == Some(name) && entry.api_key.as_ref().is_some_and(|key| !key.is_blank()))

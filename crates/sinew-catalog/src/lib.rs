@@ -47,6 +47,7 @@ pub mod commands;
 mod discover;
 pub mod dispatch;
 mod entry;
+mod entry_owner;
 mod filter;
 mod gate;
 pub mod install;

@@ -13,21 +13,47 @@ const MAX_NAME_IN_MESSAGE: usize = 128;
 /// Look-alikes named in one record: a thousand of them must not become a million names.
 const MAX_NAMED: usize = 3;
 
-/// Decides between entries of the same name. `entries` come lowest rank first; `key` is the field
-/// they are merged by.
-pub(crate) fn merge(entries: &mut [CatalogEntry], key: impl Fn(&CatalogEntry) -> &str) {
+/// Decides between entries of the same name. `entries` come lowest rank first; `key` is what they
+/// are merged by, and an `installed` skill is not replaced by a folder that takes its name.
+pub(crate) fn merge(
+    entries: &mut [CatalogEntry],
+    key: impl Fn(&CatalogEntry) -> &str,
+    installed: impl Fn(&CatalogEntry) -> bool,
+) {
+    let mut winners: HashMap<&str, usize> = HashMap::with_capacity(entries.len());
     let loaded = || entries.iter().enumerate().filter(|(_, entry)| entry.skill.is_some());
-    // The last entry of a name has the highest rank.
-    let winners: HashMap<&str, usize> = loaded().map(|(at, entry)| (key(entry), at)).collect();
+    for (at, entry) in loaded() {
+        // A later entry has a higher rank.
+        let winner = winners.entry(key(entry)).or_insert(at);
+        if *winner != at && (installed(entry) || !installed(&entries[*winner])) {
+            *winner = at;
+        }
+    }
     let losers: Vec<(usize, usize)> = loaded()
         .map(|(at, entry)| (at, winners[key(entry)]))
         .filter(|(at, winner)| at != winner)
         .collect();
     for (at, winner) in losers {
-        let reason = shadowed(&entries[at], &entries[winner]);
+        let reason = if at > winner && !same_content(&entries[at], &entries[winner]) {
+            name_taken(&entries[at], &entries[winner])
+        } else {
+            shadowed(&entries[at], &entries[winner])
+        };
         entries[at].state = EntryState::Shadowed;
         entries[at].reasons.push(reason);
     }
+}
+
+/// A folder that would win by its rank, were the other not installed.
+fn name_taken(loser: &CatalogEntry, winner: &CatalogEntry) -> Reason {
+    let detail = format!(
+        "it takes the name of {} from {}, which was installed and stays in use: {}",
+        clipped(&loser.name),
+        winner.source,
+        path_text(&winner.file_path)
+    );
+    Reason::new(ReasonCode::InstalledNameTaken, detail)
+        .remedy("rename it, or uninstall the other one")
 }
 
 fn shadowed(loser: &CatalogEntry, winner: &CatalogEntry) -> Reason {

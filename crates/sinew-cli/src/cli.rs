@@ -147,6 +147,7 @@ pub(crate) enum CliCommand {
     Registry(commands::registry::RegistryArgs),
     Demo(commands::demo::DemoArgs),
     Doctor(commands::doctor::DoctorArgs),
+    Backup(commands::backup::BackupArgs),
     Config(commands::config::ConfigArgs),
     Skills(commands::skills::SkillsArgs),
     Completions(commands::completions::CompletionsArgs),

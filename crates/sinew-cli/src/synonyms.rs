@@ -29,7 +29,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("settings", "config show"),
     ("show", "info"),
     ("start", "serve"),
-    ("status", "check"),
     ("sync", "update"),
     ("upgrade", "update"),
     ("web", "ui"),

@@ -9,8 +9,15 @@ use sinew_settings::ErrorCode;
 use crate::{Engine, EngineError};
 
 impl Engine {
-    /// Refuses while the configuration has a fault in a part that may forbid something.
+    /// Refuses while the configuration has a fault in a part that may forbid something, and while the
+    /// database, which may hold a no, is damaged.
     pub fn check_gate(&self) -> Result<(), EngineError> {
+        self.check_config()?;
+        self.database().check()
+    }
+
+    /// Refuses while the configuration has a fault in a part that may forbid something.
+    pub fn check_config(&self) -> Result<(), EngineError> {
         self.config.gate().map_err(|fault| {
             let file = self.config_source.path.display();
             EngineError::new(

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
-use sinew_settings::{Reason, ReasonSeverity, ReasonStage};
+use sinew_settings::{Reason, ReasonCode, ReasonSeverity, ReasonStage};
 
 use crate::{DigestCache, PromptOptions, SkillsHandle, WhyAnswer};
 
@@ -191,7 +191,8 @@ impl SkillsHandle<'_> {
         why: &mut DecisionExplanation,
     ) {
         for reason in entry.reasons.iter().filter(|reason| reason.stage == ReasonStage::Merge) {
-            let lost = entry.state == EntryState::Shadowed && reason.code.as_str() == "shadowed";
+            let lost = entry.state == EntryState::Shadowed
+                && matches!(reason.code, ReasonCode::Shadowed | ReasonCode::InstalledNameTaken);
             why.reason(
                 "merge",
                 if lost { ExplanationMark::Fail } else { ExplanationMark::Note },

@@ -48,6 +48,7 @@ mod engine;
 mod error;
 mod exec;
 mod explain;
+mod home_care;
 pub mod hook;
 pub mod hub;
 mod live_engine;
@@ -58,6 +59,7 @@ mod settings;
 mod skills;
 mod status;
 mod store;
+mod store_care;
 mod traces;
 mod watch;
 mod workshop;
@@ -83,6 +85,7 @@ pub use exec::{
     ExecRequest, InstallStep, OffPathProgram,
 };
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
+pub use home_care::{close_home, sweep_leftovers};
 pub use hub::HubHandle;
 pub use live_engine::{LiveEngine, LiveView};
 pub use quality::{
@@ -109,6 +112,7 @@ pub use status::{
     ActivityEntry, ActivityFilter, BlockedSkill, DoctorProbe, DoctorReport, MachineOverview,
     NextStep, OverviewAgent, ProbeHealth, StatusHandle,
 };
+pub use store_care::{DatabaseCare, DatabaseCopy, DatabaseRepair};
 pub use traces::{LearnReport, LearnSource, LearnedFile, TracesHandle, UnreadFile};
 pub use watch::WatchEvent;
 pub use workshop::{

@@ -17,13 +17,14 @@ use crate::{Engine, EngineError};
 const DATABASE_URL: &str = "SINEW_DATABASE_URL";
 
 impl Engine {
-    /// The database: `SINEW_DATABASE_URL`, else `sinew.db` in sinew's home. A damaged file is set aside
-    /// and an empty one takes its place: a damaged memory never blocks a task.
+    /// The database: `SINEW_DATABASE_URL`, else `sinew.db` in sinew's home. A damaged file is an error
+    /// until someone decides what becomes of it (see [`Self::database`]).
     pub fn store(&self) -> Result<Arc<dyn Store>, EngineError> {
         if let Some(store) = self.store.get() {
             return Ok(Arc::clone(store));
         }
-        let opened = open(&self.env)?;
+        let opened = sinew_store::open(&address(&self.env), &StoreOptions::default())
+            .map_err(|error| self.database().remember(error))?;
         // Of two threads that open it at once, the first one's is used.
         Ok(Arc::clone(self.store.get_or_init(|| opened)))
     }
@@ -61,14 +62,6 @@ fn sqlite_path(env: &Environment) -> PathBuf {
     env.sinew_home().join("sinew.db")
 }
 
-pub(crate) fn open(env: &Environment) -> Result<Arc<dyn Store>, StoreError> {
-    let url = address(env);
-    match sinew_store::open(&url, &StoreOptions::default()) {
-        Err(StoreError::Corrupt { .. }) => open_after_set_aside(env),
-        opened => opened,
-    }
-}
-
 /// Opens the database after setting a damaged file aside.
 pub(crate) fn open_after_set_aside(env: &Environment) -> Result<Arc<dyn Store>, StoreError> {
     let stamp = UtcInstant::from_clock(env.clock.now_ms()).to_string().replace([':', '.'], "-");
@@ -85,6 +78,7 @@ impl From<StoreError> for EngineError {
             StoreError::BadUrl { .. } => ErrorCode::BadDatabaseUrl,
             StoreError::TooLarge { .. } | StoreError::BadName { .. } => ErrorCode::NotStorable,
             StoreError::Corrupt { .. } => ErrorCode::DatabaseDamaged,
+            StoreError::Foreign { .. } => ErrorCode::DatabaseForeign,
             StoreError::ReadOnly { .. } => ErrorCode::DatabaseReadOnly,
             StoreError::Full { .. } => ErrorCode::DiskFull,
             StoreError::Locked { .. } => ErrorCode::DatabaseBusy,

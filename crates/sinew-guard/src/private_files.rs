@@ -77,12 +77,17 @@ pub fn read(path: &Path) -> Result<Vec<u8>, PrivateFileError> {
 
 /// Moves a file that cannot be parsed to `<name>.corrupt-<time>` and returns that path.
 pub fn set_aside_corrupt(path: &Path, time: &str) -> io::Result<PathBuf> {
+    set_aside(path, "corrupt", time)
+}
+
+/// Moves a file to `<name>.<word>-<time>` and returns that path.
+pub fn set_aside(path: &Path, word: &str, time: &str) -> io::Result<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let safe: String =
         time.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect();
     for number in 0..1000 {
         let suffix = if number == 0 { String::new() } else { format!("-{number}") };
-        let aside = path.with_file_name(format!("{name}.corrupt-{safe}{suffix}"));
+        let aside = path.with_file_name(format!("{name}.{word}-{safe}{suffix}"));
         // Creating a link fails if the target exists; a rename would overwrite it.
         match fs::hard_link(path, &aside) {
             Ok(()) => {
@@ -97,5 +102,5 @@ pub fn set_aside_corrupt(path: &Path, time: &str) -> io::Result<PathBuf> {
             Err(_) => {}
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "there are too many corrupt copies"))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "there are too many copies"))
 }

@@ -153,6 +153,7 @@ error_codes! {
     "The database" {
         BadDatabaseUrl "bad-database-url" Usage, "The database's address cannot be used.";
         DatabaseDamaged "database-damaged" Environment, "The database is damaged.";
+        DatabaseForeign "database-foreign" Environment, "The file is no database of sinew's; it is left alone.";
         DatabaseReadOnly "database-read-only" Environment, "The database cannot be written.";
         DatabaseBusy "database-busy" Environment, "Other processes used the database for too long.";
         DatabaseUnreachable "database-unreachable" Environment, "The database server cannot be reached.";

@@ -160,6 +160,8 @@ codes! {
         StrictInvalid "strict-invalid" Error, "The skill does not pass the strict rules of this profile.";
     }
     Merge {
+        InstalledNameTaken "installed-name-taken" Warn, "It has the name of an installed skill, which stays in use.";
+        EntryOfAnother "entry-of-another" Warn, "The skill asks for a configured entry that was made for another skill.";
         Shadowed "shadowed" Info, "Another skill of the same name is used instead.";
         ConfusableName "confusable-name" Warn, "Two skills have names that differ only in case or separators.";
     }
@@ -194,6 +196,7 @@ codes! {
     Config {
         BadConfigValue "bad-config-value" Warn, "A configuration value is invalid; the default is used.";
         UnknownConfigKey "unknown-config-key" Warn, "The configuration has an unknown key.";
+        ExposedConfig "exposed-config" Warn, "Others can change the configuration, which holds keys.";
         UnknownSkillKey "unknown-skill-key" Info, "The configuration names a skill that does not exist.";
         UnknownFilterName "unknown-filter-name" Warn, "An agent's list names a skill that does not exist.";
         UnknownAgent "unknown-agent" Warn, "The configuration does not mention this agent.";

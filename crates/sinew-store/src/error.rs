@@ -160,7 +160,7 @@ impl StoreError {
                 "write `sqlite:<path>`, a plain path, or `postgres://user@host/database`"
             }
             Self::Corrupt { .. } => {
-                "nothing was changed; keep a copy of the file, then restore a backup or let sinew set it aside and start a new one"
+                "nothing was changed; `sinew doctor --repair` keeps what can be read, `sinew backup --restore` brings a copy back, `sinew doctor --fresh` starts an empty one"
             }
             Self::Foreign { .. } => "give sinew its own file",
             Self::ReadOnly { .. } => {
@@ -207,4 +207,17 @@ pub enum StoreKind {
     Sqlite,
     /// A server.
     Postgres,
+}
+
+/// What came of a repair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepairReport {
+    /// Where the damaged file is now.
+    pub kept_as: PathBuf,
+    /// Records that could be read.
+    pub records: usize,
+    /// Documents that could be read.
+    pub documents: usize,
+    /// What could not, as far as it is known.
+    pub lost: Vec<String>,
 }

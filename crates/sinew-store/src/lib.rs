@@ -44,7 +44,7 @@
 //! of them sees half a transaction, and waiting is bounded. Both back ends pass one suite of tests.
 //!
 //! **Invariant:** this crate reads no clock, environment or home: time stamps come from the caller.
-//! **Left out on purpose:** the meaning of what it stores; blobs; reading a damaged file.
+//! **Left out on purpose:** the meaning of what it stores; blobs.
 
 mod document;
 mod error;
@@ -59,10 +59,11 @@ mod sqlite;
 mod store;
 mod stream;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use document::{DocumentVersion, ExpectedVersion, KeyRange, StoredDocument};
-pub use error::{StoreError, StoreKind, StoreLocation};
+pub use error::{RepairReport, StoreError, StoreKind, StoreLocation};
 pub use json::JsonText;
 pub use op::{
     MAX_BODY, MAX_ID, MAX_KEY, MAX_NAME, MAX_PAGE, MAX_PAGE_BYTES, MAX_SNAPSHOT, MAX_STEPS,
@@ -93,4 +94,45 @@ pub fn open(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreEr
         #[cfg(feature = "postgres")]
         StoreAddress::Server(url) => Ok(Arc::new(postgres::PostgresStore::open(url, options)?)),
     }
+}
+
+/// The file at an address; `None` where it names a server.
+pub fn file_of(url: &str) -> Result<Option<PathBuf>, StoreError> {
+    Ok(match options::parse_address(url)? {
+        StoreAddress::File(path) => Some(path),
+        StoreAddress::Server(_) => None,
+    })
+}
+
+/// Whether a file is a database of sinew's, as far as its first bytes tell.
+///
+/// Not for a file that this process has open: closing it once more drops SQLite's locks.
+pub fn is_ours(path: &Path) -> std::io::Result<bool> {
+    sqlite::maintenance::is_ours(path)
+}
+
+/// Copies a sound database file into a new file, while others use it.
+pub fn backup(path: &Path, target: &Path, options: &StoreOptions) -> Result<(), StoreError> {
+    sqlite::maintenance::backup(path, target, options)
+}
+
+/// Puts a copy that [`backup`] made in the place of a database file, and returns where the old one
+/// was moved to. `stamp` is the time in UTC, for that name.
+pub fn restore(
+    path: &Path,
+    copy: &Path,
+    stamp: &str,
+    options: &StoreOptions,
+) -> Result<Option<PathBuf>, StoreError> {
+    sqlite::maintenance::restore(path, copy, stamp, options)
+}
+
+/// Puts what can be read of a damaged database file, page by page, into a new one in its place;
+/// `None` where nothing is wrong with it. The damaged file is kept.
+pub fn repair(
+    path: &Path,
+    stamp: &str,
+    options: &StoreOptions,
+) -> Result<Option<RepairReport>, StoreError> {
+    sqlite::maintenance::repair(path, stamp, options)
 }

@@ -109,7 +109,8 @@ pub fn check_spec(spec: &InstallSpec) -> Result<CheckedInstaller, Reason> {
             rules::check_tap(tap).map_err(|problem| invalid(spec, &format!("`tap` {problem}")))?;
             Some(tap.to_owned())
         }
-        None => None,
+        // `owner/tap/tool` makes brew add the tap by itself, so it is asked for like one.
+        None => (kind == InstallerKind::Brew).then(|| tap_of(text)).flatten(),
     };
     let download = match kind {
         InstallerKind::Download => {
@@ -119,6 +120,13 @@ pub fn check_spec(spec: &InstallSpec) -> Result<CheckedInstaller, Reason> {
     };
     let cask = kind == InstallerKind::Brew && field("formula").is_none_or(str::is_empty);
     Ok(CheckedInstaller { spec: spec.clone(), kind, what: text.to_owned(), cask, tap, download })
+}
+
+/// The tap that a formula's full name brings along; Homebrew's own are there without asking.
+fn tap_of(formula: &str) -> Option<String> {
+    let (tap, _) = formula.rsplit_once('/')?;
+    let own = tap.split('/').next().is_some_and(|owner| owner.eq_ignore_ascii_case("homebrew"));
+    (tap.contains('/') && !own).then(|| tap.to_owned())
 }
 
 /// The field that names what to install, and its text.

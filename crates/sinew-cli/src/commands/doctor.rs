@@ -2,11 +2,12 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use sinew_engine::{
-    AgentTrialReport, AgentTrialRequest, DEFAULT_TRIAL_TIME, DoctorProbe, DoctorReport, Engine,
-    ProbeHealth,
+    AgentTrialReport, AgentTrialRequest, DEFAULT_TRIAL_TIME, DatabaseRepair, DoctorProbe,
+    DoctorReport, Engine, ProbeHealth,
 };
 use sinew_settings::ErrorKind;
 
+use super::backup::check_person;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -19,16 +20,25 @@ use crate::render;
 /// call of a tool works. Nothing of yours is changed, and nothing leaves the machine. Exit code 1
 /// means that something which `sinew connect` promised did not arrive.
 ///
-/// Exit 4 where something keeps sinew from acting.
+/// Exit 4 where something keeps sinew from acting. A damaged database does: --repair reads what can
+/// be read of it, page by page, and says what is lost; --fresh, in a terminal, begins an empty one.
+/// Both keep the damaged file.
 ///
 /// Examples:
 ///   sinew doctor
 ///   sinew doctor --profile openclaw --json
+///   sinew doctor --repair
 ///   sinew doctor --agent claude-code
 ///   sinew doctor --agent codex --message "make these pictures smaller"
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct DoctorArgs {
+    /// Mend a damaged database
+    #[arg(long)]
+    repair: bool,
+    /// Begin an empty database in the place of a damaged one; in a terminal only
+    #[arg(long, conflicts_with = "repair")]
+    fresh: bool,
     /// With --agent: what the agent is asked [default: something that fits a skill at hand]
     #[arg(long, value_name = "TEXT")]
     message: Option<String>,
@@ -43,6 +53,21 @@ pub(crate) fn run(args: &DoctorArgs, engine: &Engine, out: &mut Printer) -> Comm
         engine.agent().filter(|agent| !engine.config().agents.entries.contains_key(*agent))
     {
         return try_agent(agent, args, engine, out);
+    }
+    if args.repair {
+        let repair = engine.database().repair()?;
+        out.data(&repair, |text| write_repair(text, &repair))?;
+        return Ok(Exit::Done);
+    }
+    if args.fresh {
+        check_person(out, "begins an empty database")?;
+        let aside = engine.database().begin_fresh()?;
+        let told = serde_json::json!({"keptAs": aside});
+        out.data(&told, |text| match &aside {
+            Some(aside) => writeln!(text, "an empty database; the damaged one is {aside}"),
+            None => writeln!(text, "nothing is wrong with the database; it stays"),
+        })?;
+        return Ok(Exit::Done);
     }
     let snapshot = engine.snapshot();
     let diagnosis = engine.status().doctor(&snapshot.catalog);
@@ -61,6 +86,18 @@ fn try_agent(agent: &str, args: &DoctorArgs, engine: &Engine, out: &mut Printer)
     })?;
     out.data(&report, |text| write_trial(text, &report))?;
     Ok(if report.works { Exit::Done } else { Exit::No })
+}
+
+fn write_repair(text: &mut String, repair: &DatabaseRepair) -> std::fmt::Result {
+    let Some(kept) = &repair.kept_as else {
+        return writeln!(text, "nothing is wrong with the database");
+    };
+    let DatabaseRepair { records, documents, .. } = repair;
+    writeln!(text, "{records} records and {documents} documents are there again")?;
+    for lost in &repair.lost {
+        writeln!(text, "  {} lost: {}", render::bad("✗"), render::safe(lost))?;
+    }
+    writeln!(text, "the damaged file is {}", render::safe(kept))
 }
 
 fn write_trial(text: &mut String, report: &AgentTrialReport) -> std::fmt::Result {

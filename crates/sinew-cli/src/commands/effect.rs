@@ -1,6 +1,7 @@
 //! What each command does to the machine: a command without a row here does not compile.
 
 use sinew_engine::Engine;
+use sinew_settings::ErrorCode;
 
 use super::cortex::CortexArgs;
 use crate::cli::CliCommand;
@@ -69,6 +70,8 @@ impl CommandEffect {
             #[cfg(feature = "registry")]
             CliCommand::Registry(_) => Self::Acts,
             CliCommand::Bundled(args) => Self::acts_if(args.acts()),
+            // They are the way out of what closes the gate over the database.
+            CliCommand::Backup(_) => Self::Reads,
             CliCommand::Approve(args) => Self::acts_if(args.decides()),
             CliCommand::Connect(args) => Self::acts_if(args.acts()),
             CliCommand::Cortex(args) => Self::acts_if(CortexArgs::acts(args)),
@@ -88,11 +91,24 @@ pub(crate) fn check_gate(
     engine: &Engine,
     out: &mut Printer,
 ) -> Result<(), sinew_engine::EngineError> {
-    let Err(closed) = engine.check_gate() else { return Ok(()) };
     match CommandEffect::of(command) {
-        CommandEffect::Acts => Err(closed),
+        CommandEffect::Acts => {
+            engine.check_gate()?;
+            // A copy from before today's first change. What cannot be copied now is copied later,
+            // and damage that the copy found closes the gate.
+            sinew_engine::sweep_leftovers(engine.environment());
+            match engine.database().back_up_daily() {
+                Err(error) if error.code == ErrorCode::DatabaseDamaged => Err(error),
+                _ => Ok(()),
+            }
+        }
         CommandEffect::Reads => {
-            out.warn(&closed.message);
+            if let Err(closed) = engine.check_config() {
+                out.warn(&closed.message);
+            }
+            if let Some(damage) = engine.database().visible_damage() {
+                out.warn(&format!("{damage}; `sinew doctor` says what to do"));
+            }
             Ok(())
         }
     }

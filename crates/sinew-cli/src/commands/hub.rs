@@ -82,6 +82,7 @@ pub(crate) fn write_review(text: &mut String, review: &InstallReview) -> std::fm
         ("programs", can.binaries.clone()),
         ("packages", can.packages.clone()),
         ("variables", can.env.iter().map(|env| env.name.clone()).collect()),
+        ("is given", review.entries.clone()),
         ("reads", can.reads.clone()),
         ("writes", can.writes.clone()),
         ("runs", can.exec.clone()),

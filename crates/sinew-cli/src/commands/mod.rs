@@ -2,6 +2,7 @@
 
 pub(crate) mod acquire;
 pub(crate) mod approve;
+pub(crate) mod backup;
 pub(crate) mod bundled;
 pub(crate) mod check;
 #[allow(clippy::module_inception, reason = "`sinew commands` is a command like the others")]
@@ -72,8 +73,20 @@ use crate::environment;
 use crate::exit::CommandResult;
 use crate::printer::Printer;
 
-/// Runs the command that was typed.
+/// Runs the command that was typed, with sinew's home closed to other users before and after.
 pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
+    let close = || {
+        if let Ok(env) = environment::of_process() {
+            sinew_engine::close_home(&env);
+        }
+    };
+    close();
+    let done = dispatch(cli, out);
+    close();
+    done
+}
+
+fn dispatch(cli: &Cli, out: &mut Printer) -> CommandResult {
     let command = cli.typed();
     if let CliCommand::Completions(args) = command {
         return completions::run(args, out);
@@ -176,6 +189,7 @@ pub(crate) fn run(cli: &Cli, out: &mut Printer) -> CommandResult {
         CliCommand::Watch(args) => watch::run(args, ManuallyDrop::into_inner(engine), out),
         #[cfg(feature = "registry")]
         CliCommand::Registry(args) => registry::run(args, &engine, out),
+        CliCommand::Backup(args) => backup::run(args, &engine, out),
         CliCommand::Doctor(args) => doctor::run(args, &engine, out),
         CliCommand::Config(args) => config::run(args, &engine, out),
         CliCommand::Skills(args) => skills::run(args, &engine, out),

@@ -119,6 +119,8 @@ fn serve(
     let live = LiveEngine::new(Engine::open(environment::of_process()?, options)?);
     let host = McpHost::new(Arc::clone(&live))?;
     let engine = &*live.engine();
+    // A server answers for what it remembers; a damaged memory is mended first.
+    engine.database().check_whole()?;
     let configured = &engine.config().serve;
     let listen = address(how.listen.as_deref().unwrap_or(&configured.listen))?;
     let public_url = public_url_of(engine)?;

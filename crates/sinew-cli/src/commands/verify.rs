@@ -12,7 +12,8 @@ use crate::render;
 /// Compare installed skills with what was approved
 ///
 /// Every file is hashed again. With --online, registries are asked for their verdicts: what turned
-/// malicious is held back from then on. Exit 0 only if all are ok.
+/// malicious is held back from then on. A folder that takes an installed skill's name is told, too.
+/// Exit 0 only if all are ok.
 ///
 /// Examples:
 ///   sinew verify
@@ -47,6 +48,7 @@ pub(crate) fn run(args: &VerifyArgs, engine: &Engine, out: &mut Printer) -> Comm
         let problems = hub.check_upstream(&args.references, &workdir).map_err(EngineError::from)?;
         diagnostics.extend(problems.into_iter().map(|problem| problem.message));
     }
+    diagnostics.extend(engine.hub().taken_names(&engine.snapshot().catalog));
     let skills = hub.verify(&args.references, &workdir).map_err(EngineError::from)?;
     let ok = skills.iter().all(SkillVerification::is_ok) && diagnostics.is_empty();
     let report = VerifyReport { skills, diagnostics };

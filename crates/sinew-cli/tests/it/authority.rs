@@ -168,3 +168,27 @@ fn a_finding_is_accepted_at_a_terminal_only() {
     assert!(told.contains("needs a terminal") && told.ends_with("exit 3"), "{told}");
     assert!(!machine.path("work/skills/evil").exists());
 }
+
+/// Whoever can write into a project could replace what was approved.
+#[test]
+fn a_folder_that_takes_an_installed_skills_name_does_not_replace_it() {
+    let registry = ClawHubDouble::new();
+    registry.publish_simple("ada", "tides", "1.0.0");
+    for source in ["tides", "./local/tides"] {
+        let local = "---\nname: tides\ndescription: Tides of a harbour.\n---\nThe approved text.\n";
+        let machine = unattended().file("work/local/tides/SKILL.md", local);
+        let told = at_registry(&machine, &registry, &["install", source, "--global", "--yes"]);
+        assert!(told.ends_with("exit 0"), "{source}: {told}");
+        let sound = sinew(&machine, &["verify", "--global"]);
+        assert!(sound.ends_with("exit 0"), "{source}: {sound}");
+        let theirs = "---\nname: tides\ndescription: Tides of a harbour.\n---\nTHEIR TEXT\n";
+        let machine = machine.file("work/skills/tides/SKILL.md", theirs);
+        let read = sinew(&machine, &["read", "tides"]);
+        assert!(!read.contains("THEIR TEXT") && read.ends_with("exit 0"), "{source}: {read}");
+        let listed = sinew(&machine, &["list", "--all", "--json"]);
+        assert!(listed.contains("installed-name-taken"), "{source}: {listed}");
+        let verified = sinew(&machine, &["verify", "--global"]);
+        assert!(verified.contains("takes the name of tides"), "{source}: {verified}");
+        assert!(verified.ends_with("exit 1"), "{source}: {verified}");
+    }
+}

@@ -250,14 +250,6 @@ fn hostile_texts_stay_texts() {
 }
 
 #[test]
-fn a_damaged_memory_is_set_aside_and_told() {
-    let machine = TestMachine::new().file("home/.sinew/sinew.db", "{\"version\":1,");
-    let answer = told(&machine, &["cortex", "show"]);
-    assert_snapshot!(answer);
-    assert!(told(&machine, &report("a", "b", "ok", &[])).ends_with("exit 0"));
-}
-
-#[test]
 fn a_home_that_cannot_be_written_is_said() {
     let machine = TestMachine::new().file("home/.sinew", "not a folder").file("bundled/x", "");
     assert_snapshot!(told(&machine, &report("a", "b", "ok", &[])));

@@ -11,7 +11,7 @@ use sinew_store::{
 };
 
 use super::Cortex;
-use crate::{EngineError, store};
+use crate::EngineError;
 
 /// The stream that everything is folded from.
 pub(super) const STREAM: &str = "outcomes";
@@ -47,7 +47,7 @@ impl Cortex<'_> {
         &self,
         look: impl Fn(&CortexMemory) -> T,
     ) -> Result<T, EngineError> {
-        self.healed(|| {
+        self.guarded(|| {
             let mut followed = self.followed()?;
             let memory = self.follow(&mut followed)?;
             Ok(look(memory))
@@ -98,7 +98,7 @@ impl Cortex<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        self.healed(|| {
+        self.guarded(|| {
             let store = self.store()?;
             match store.append(STREAM, &rows) {
                 // The same ids again: whatever was saved is not saved twice.
@@ -109,27 +109,12 @@ impl Cortex<'_> {
         })
     }
 
-    /// Does something with the database; when that turns out to be damaged, once more with a new one.
-    fn healed<T>(&self, act: impl Fn() -> Result<T, CortexLogError>) -> Result<T, EngineError> {
-        match act() {
-            Err(CortexLogError::Store(StoreError::Corrupt { .. })) => {
-                self.heal()?;
-                act().map_err(EngineError::from)
-            }
-            done => done.map_err(EngineError::from),
-        }
-    }
-
-    /// Sets the damaged database aside, begins a new one, and adds a notice.
-    fn heal(&self) -> Result<(), EngineError> {
-        let fresh = store::open_after_set_aside(&self.engine.env)?;
-        if let Some(aside) = fresh.location().set_aside.clone() {
-            self.told_of_damage(&aside);
-        }
-        *self.state.store.write().map_err(|_| poisoned())? = fresh;
-        *self.followed()? = FoldState::default();
-        self.restore_from_mirror();
-        Ok(())
+    /// Does something with the database, and remembers damage that is found on the way.
+    fn guarded<T>(&self, act: impl Fn() -> Result<T, CortexLogError>) -> Result<T, EngineError> {
+        act().map_err(|error| match error {
+            CortexLogError::Store(error) => self.engine.database().remember(error),
+            other => other.into(),
+        })
     }
 
     /// Brings the fold up to date with the log.
@@ -194,7 +179,7 @@ impl Cortex<'_> {
     /// Folds the whole log anew, and gives the memory with whether the old one agreed.
     pub(super) fn refold(&self) -> Result<(CortexMemory, bool), EngineError> {
         let before = self.memory()?;
-        self.healed(|| {
+        self.guarded(|| {
             let store = self.store()?;
             let mut followed = self.followed()?;
             store.drop_snapshot(SNAPSHOT)?;

@@ -219,7 +219,7 @@ impl ExecHandle<'_> {
     }
 
     fn covered<'a>(&'a self, entry: &'a CatalogEntry) -> CoveredSkill<'a> {
-        CoveredSkill { entry, settings: self.engine.config.entries.get(&entry.skill_key) }
+        CoveredSkill { entry, settings: entry.settings(&self.engine.config) }
     }
 
     fn rules<'a>(&self, host_credentials: &'a [String]) -> EnvRules<'a> {

@@ -88,6 +88,7 @@ fn evidence(review: &InstallReview) -> ApprovalEvidence {
         named("hosts", &hosts),
         named("programs", &can.binaries),
         named("variables", &env),
+        named("is given", &review.entries),
         named("reads", &can.reads),
         named("writes", &can.writes),
         named("runs", &can.exec),

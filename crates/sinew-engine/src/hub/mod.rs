@@ -5,6 +5,7 @@
 
 mod approvals;
 mod install;
+mod key_claims;
 mod manage;
 mod policy;
 mod record;
@@ -13,7 +14,8 @@ mod trust;
 
 use std::path::PathBuf;
 
-use sinew_catalog::EntryState;
+use sinew_catalog::{Catalog, EntryState};
+use sinew_settings::{Reason, ReasonCode, path_text};
 
 pub use policy::{PolicyHub, VettedInstall};
 pub use record::HubRecord;
@@ -67,6 +69,17 @@ impl<'e> HubHandle<'e> {
             "openpocket" => self.engine.env.openpocket_home().join("skills"),
             _ => self.engine.env.sinew_home().join("skills"),
         }
+    }
+
+    /// Folders that take the name of an installed skill, each in a sentence.
+    pub fn taken_names(&self, catalog: &Catalog) -> Vec<String> {
+        let reasons = catalog.entries.iter().flat_map(|entry| {
+            let taken = |reason: &&Reason| reason.code == ReasonCode::InstalledNameTaken;
+            entry.reasons.iter().filter(taken).map(move |reason| (entry, reason))
+        });
+        let told =
+            reasons.map(|(entry, why)| format!("{}: {}", path_text(&entry.base_dir), why.detail));
+        told.collect()
     }
 
     /// The hub, with what a command line says.

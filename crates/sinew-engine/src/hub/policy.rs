@@ -15,6 +15,7 @@ use sinew_hub::settings::HubOverrides;
 use sinew_hub::{ChangePermit, Hub, HubAuthority, HubError, ImportPermit, InstallPermit};
 use sinew_settings::ErrorCode;
 
+use super::key_claims::KeyClaims;
 use crate::Engine;
 use crate::approval::{ApprovalQuestion, Approver};
 
@@ -70,9 +71,12 @@ impl<'e> PolicyHub<'e> {
     /// Puts a prepared install before the operator's policy; a warning goes to the person.
     pub(super) fn vet(
         &self,
-        prepared: PreparedInstall,
+        mut prepared: PreparedInstall,
         approver: &mut dyn Approver,
     ) -> Result<VettedInstall, HubError> {
+        let claims = KeyClaims::of(&prepared, &self.engine.config);
+        prepared.review.entries = claims.entries;
+        prepared.review.warnings.extend(claims.warnings);
         let policy = PolicyCheck {
             config: &self.engine.config.install_policy,
             env: &self.engine.env,

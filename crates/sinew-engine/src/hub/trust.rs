@@ -91,6 +91,14 @@ impl InstallVoucher for LockTrust {
         )
     }
 
+    fn is_installed(&self, folder: &Path) -> bool {
+        self.locked_skill(folder).is_some()
+    }
+
+    fn installed_slug(&self, folder: &Path) -> Option<&str> {
+        self.locked_skill(folder)?.1.source.slug.as_deref()
+    }
+
     fn tag(&self) -> &str {
         &self.tag
     }

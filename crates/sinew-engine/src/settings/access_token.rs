@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind as Io;
 
+use sinew_guard::atomic::{self, FileAccess};
 use sinew_guard::private_files::{self, PrivateFileError};
 use sinew_settings::ErrorCode;
 
@@ -14,11 +15,11 @@ impl SettingsHandle<'_> {
     /// The token, made at its first use and kept for its owner alone.
     pub fn access_token(&self) -> Result<String, EngineError> {
         let path = self.engine.env.sinew_home().join("token");
-        let mut bytes = [0; BYTES];
-        getrandom::fill(&mut bytes).map_err(|error| {
+        let mut made = [0; BYTES];
+        getrandom::fill(&mut made).map_err(|error| {
             EngineError::new(ErrorCode::NoEntropy, format!("no random numbers: {error}"))
         })?;
-        let token = base64url(&bytes);
+        let token = base64url(&made);
         match private_files::create_new(&path, format!("{token}\n").as_bytes()) {
             Ok(()) => return Ok(token),
             Err(error) if error.kind() == Io::AlreadyExists => {}
@@ -33,6 +34,13 @@ impl SettingsHandle<'_> {
         let token = text.trim();
         if token.len() >= BYTES && token.chars().all(|c| c.is_ascii_graphic()) {
             return Ok(token.to_owned());
+        }
+        if token.is_empty() {
+            // A process was killed while it wrote the file.
+            let token = base64url(&made);
+            atomic::write(&path, format!("{token}\n").as_bytes(), FileAccess::OwnerOnly)
+                .map_err(|error| EngineError::file("write", &path, error))?;
+            return Ok(token);
         }
         let said = format!("{} holds no token", path.display());
         Err(EngineError::new(ErrorCode::BadToken, said).hint(renew))

@@ -24,6 +24,13 @@ pub struct SkillSettingsPatch {
     pub env: BTreeMap<String, Option<String>>,
 }
 
+impl SkillSettingsPatch {
+    /// Whether it puts something into the entry that another skill must not get.
+    fn gives_secrets(&self) -> bool {
+        matches!(self.api_key, Some(Some(_))) || self.env.values().any(Option::is_some)
+    }
+}
+
 impl std::fmt::Debug for SkillSettingsPatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Names only: the values are secrets.
@@ -64,6 +71,10 @@ impl SettingsHandle<'_> {
                 at = map_in(at)?.entry(key.to_owned()).or_insert_with(|| json!({}));
             }
             let own = map_in(at)?;
+            if settings.gives_secrets() {
+                // Another skill that claims the entry later gets nothing of it.
+                own.insert("for".to_owned(), entry.entry_owner().to_value());
+            }
             if let Some(enabled) = settings.enabled {
                 own.insert("enabled".to_owned(), enabled.into());
             }
@@ -93,7 +104,7 @@ impl SettingsHandle<'_> {
         let pins = &self.engine.config.prompt.pin;
         let pinned = pins.contains(&entry.name) || pins.contains(&entry.skill_key);
         let held = |is: bool| if is { "(set)" } else { "(unset)" };
-        let known = self.engine.config.entries.get(&entry.skill_key);
+        let known = entry.settings(&self.engine.config);
         let switches =
             [("enabled", settings.enabled, !entry.disabled), ("pinned", settings.pinned, pinned)];
         let mut set: Vec<Value> = switches

@@ -8,6 +8,7 @@ use serde::Serialize;
 use sinew_catalog::locations::HomeFolders;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_guard::containment::{self, FileOpenError, FileReadError};
+use sinew_guard::scan::SkillBundle;
 use sinew_settings::{ErrorCode, path_text};
 use sinew_skill::content_hash;
 
@@ -151,6 +152,7 @@ impl SkillsHandle<'_> {
                 .hint("a skill's files are meant to be read whole; split the file"),
             FileReadError::Io(error) => unreadable(error.to_string()),
         })?;
+        check_scanned(entry, &file, &bytes)?;
         let files = list_files(&dir, MAX_LISTED).into_iter().filter(|other| *other != file);
         let (path, files) = (entry.base_dir.join(relative), files.collect());
         Ok(SkillFileBytes { entry, path, bytes, files, file })
@@ -224,6 +226,32 @@ impl SkillsHandle<'_> {
     pub(crate) fn homes(&self) -> HomeFolders {
         HomeFolders::single(path_text(&self.engine.env.home))
     }
+}
+
+/// Refuses bytes that are not those the verdict is about: a file may have changed since it was
+/// scanned.
+pub(crate) fn check_scanned(
+    entry: &CatalogEntry,
+    file: &str,
+    bytes: &[u8],
+) -> Result<(), EngineError> {
+    let Some(scan) = entry.scan.as_ref().filter(|scan| !scan.digest.is_empty()) else {
+        return Ok(());
+    };
+    let same = if entry.base_dir.join(file) == entry.file_path {
+        content_hash(bytes) == entry.content_hash
+    } else {
+        // A link within the folder leads to a file that was scanned under another name.
+        SkillBundle::from_dir(&entry.base_dir).is_ok_and(|bundle| {
+            bundle.digest() == scan.digest && bundle.files().iter().any(|own| own.bytes == bytes)
+        })
+    };
+    if same {
+        return Ok(());
+    }
+    let said = format!("the skill {} changed since it was scanned", entry.name);
+    Err(EngineError::new(ErrorCode::ChangedMeanwhile, said)
+        .hint("ask again; it is scanned before it is given"))
 }
 
 fn outside(entry: &CatalogEntry, file: &str) -> EngineError {

@@ -19,7 +19,7 @@ use sinew_settings::ErrorCode;
 use sinew_settings::config::SkillPrefix;
 use sinew_skill::{YamlMapping, content_hash};
 
-use super::files::{is_part, list_files};
+use super::files::{check_scanned, is_part, list_files};
 use crate::{EngineError, SkillsHandle};
 
 /// Files that every host of the extension must accept in one skill.
@@ -269,7 +269,9 @@ impl SkillsHandle<'_> {
         let dir = Dir::open_ambient_dir(&entry.base_dir, ambient_authority());
         let dir = dir.map_err(|error| EngineError::file("read", &entry.base_dir, error))?;
         let open = containment::open_regular(&dir, Path::new(file)).map_err(|_| missing())?;
-        open.read(MAX_SERVED_BYTES).map_err(|_| missing())
+        let bytes = open.read(MAX_SERVED_BYTES).map_err(|_| missing())?;
+        check_scanned(entry, file, &bytes)?;
+        Ok(bytes)
     }
 }
 

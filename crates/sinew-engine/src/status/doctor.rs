@@ -53,6 +53,7 @@ impl StatusHandle<'_> {
     pub fn doctor(&self, catalog: &Catalog) -> DoctorReport {
         let mut probes = Vec::new();
         self.probe_settings(&mut probes);
+        self.probe_database(&mut probes);
         self.probe_agents(&mut probes);
         self.probe_roots(catalog, &mut probes);
         self.probe_skills(catalog, &mut probes);
@@ -64,7 +65,12 @@ impl StatusHandle<'_> {
 
     fn probe_settings(&self, probes: &mut Vec<DoctorProbe>) {
         let env = self.engine.environment();
-        probes.push(good("settings", "home", path_text(&env.sinew_home())));
+        let home = env.sinew_home();
+        let (health, remedy) = match crate::home_care::is_open(&home) {
+            true => (ProbeHealth::Warn, Some(format!("run `chmod 700 {}`", path_text(&home)))),
+            false => (ProbeHealth::Good, None),
+        };
+        probes.push(DoctorProbe { health, remedy, ..good("settings", "home", path_text(&home)) });
         let source = self.engine.settings().config_source();
         let (health, detail) = match source.exists {
             true => (ProbeHealth::Good, path_text(&source.path)),
@@ -91,6 +97,39 @@ impl StatusHandle<'_> {
             "PATH",
             format!("{} folders, {missing} of them missing", folders.len()),
         ));
+    }
+
+    fn probe_database(&self, probes: &mut Vec<DoctorProbe>) {
+        let care = self.engine.database();
+        let shown = match (care.file(), self.engine.env.var("SINEW_DATABASE_URL")) {
+            (Some(path), _) => path_text(&path),
+            // The address may hold a password.
+            (None, Some(_)) => "a server".to_owned(),
+            (None, None) => {
+                let detail = "none yet; it is made when there is something to remember".to_owned();
+                let health = ProbeHealth::Absent;
+                probes.push(DoctorProbe { health, ..good("database", "store", detail) });
+                return;
+            }
+        };
+        match care.check_whole() {
+            Ok(()) => probes.push(good("database", "store", format!("{shown}: sound"))),
+            Err(error) => probes.push(DoctorProbe {
+                health: ProbeHealth::Fault,
+                remedy: Some(error.hints.join("; ")).filter(|hints| !hints.is_empty()),
+                ..good("database", "store", error.message)
+            }),
+        }
+        if care.file().is_some() {
+            let copies = care.copies();
+            let (health, detail) = match copies.first() {
+                Some(newest) => {
+                    (ProbeHealth::Good, format!("{}, the newest {}", copies.len(), newest.file))
+                }
+                None => (ProbeHealth::Absent, "none yet; one is made every day".to_owned()),
+            };
+            probes.push(DoctorProbe { health, ..good("database", "copies", detail) });
+        }
     }
 
     fn probe_agents(&self, probes: &mut Vec<DoctorProbe>) {

@@ -29,6 +29,8 @@ impl Engine {
 impl StatusHandle<'_> {
     /// Everything worth knowing that belongs to no single skill: configuration first.
     pub fn issues(&self, catalog: &Catalog) -> Vec<Reason> {
-        self.engine.opening.iter().chain(&catalog.issues).cloned().collect()
+        let exposed = self.engine.exposed_config();
+        let opening = self.engine.opening.iter().cloned().chain(exposed);
+        opening.chain(catalog.issues.iter().cloned()).collect()
     }
 }

@@ -39,7 +39,7 @@ impl World {
 
     pub(crate) fn covered(&self, skill: &str) -> CoveredSkill<'_> {
         let entry: &CatalogEntry = self.catalog.get(skill).expect("the skill is there");
-        let settings = self.machine.configuration().entries.get(&entry.skill_key);
+        let settings = entry.settings(self.machine.configuration());
         CoveredSkill { entry, settings }
     }
 

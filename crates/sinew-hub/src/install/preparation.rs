@@ -406,6 +406,7 @@ impl<'h> PreparationContext<'h> {
             capabilities: report.capabilities.clone(),
             upstream: resolved.verdict().to_owned(),
             setup: resolved.setup.iter().map(|setup| setup.key.clone()).collect(),
+            entries: Vec::new(),
             warnings: warnings(&resolved, &fetched),
             bytes: report.capabilities.bytes,
             files: fetched.tree.files().len(),

@@ -210,6 +210,9 @@ pub struct InstallReview {
     pub upstream: String,
     /// What it needs before it works.
     pub setup: Vec<String>,
+    /// What of the configuration it would be given: entries below `skills.entries`.
+    #[serde(default)]
+    pub entries: Vec<String>,
     /// Anything else worth knowing.
     pub warnings: Vec<String>,
     /// Total size in bytes.

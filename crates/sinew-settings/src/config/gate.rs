@@ -122,7 +122,8 @@ fn is_guarded(value: &UnusableValue) -> bool {
     match part {
         "skills" => {
             matches!(path, "skills" | "skills.entries")
-                || path.starts_with("skills.entries.") && (path.ends_with(".enabled") || no_map)
+                || path.starts_with("skills.entries.")
+                    && (path.ends_with(".enabled") || path.ends_with(".for") || no_map)
         }
         "agents" => {
             let of_list = path.ends_with(".skills") || path.contains(".skills[");

@@ -82,6 +82,8 @@ pub enum KeyKind {
     Map(&'static KeyKind),
     /// A secret, or where to find it.
     Secret,
+    /// A skill's name, alone or with its source.
+    OwnerOfEntry,
     /// Whatever its reader understands.
     Any,
 }
@@ -102,6 +104,7 @@ impl KeyKind {
             (Self::List(_), _) => "a list".to_owned(),
             (Self::Map(_), _) => "a map".to_owned(),
             (Self::Secret, _) => "text, or {source, id}".to_owned(),
+            (Self::OwnerOfEntry, _) => "a skill's name, or {name, source}".to_owned(),
             (Self::Any, _) => "any value".to_owned(),
         }
     }

@@ -54,7 +54,7 @@ pub use serving::{
     BringMode, HookSection, McpSection, MetricsSection, ServeSection, SkillPrefix, SkillPromptMode,
 };
 pub use skills::{
-    EntrySettings, EnvScope, EnvSection, InstallSection, LoadSection, NodeManager,
+    EntryOwner, EntrySettings, EnvScope, EnvSection, InstallSection, LoadSection, NodeManager,
     OpenPocketSection, PersonalRootMode, PromptOrder, PromptPlanner, PromptSection, SecretMap,
     SecretSetting, SkillLimits, SkillsSection,
 };

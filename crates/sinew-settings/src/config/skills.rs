@@ -208,8 +208,62 @@ section! {
         "apiKey" => api_key: Option<SecretSetting> = None;
         /// Variables for the skill's runs: text, or {source, id}.
         "env" => env: SecretMap = SecretMap::new();
+        /// The skill that the entry was made for: its name, or {name, source} with the source's name
+        /// or the skill's folder. Without it, the skill that is called like the entry.
+        "for" => owner: Option<EntryOwner> = None;
         /// Passed through to the skill.
         "config" => config: Value = Value::Null, shown "{}";
+    }
+}
+
+/// The skill that an entry was made for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EntryOwner {
+    /// Its name.
+    pub name: String,
+    /// Where it comes from: a source's name, or the skill's folder.
+    pub source: Option<String>,
+}
+
+impl fmt::Display for EntryOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        self.source.as_ref().map_or(Ok(()), |source| write!(f, " from {source}"))
+    }
+}
+
+impl EntryOwner {
+    /// The value as it stands in a file.
+    pub fn to_value(&self) -> Value {
+        self.json()
+    }
+}
+
+impl WholeValue for EntryOwner {
+    const KIND: KeyKind = KeyKind::OwnerOfEntry;
+
+    fn from_value(value: &Value, _: Option<ValueRange>) -> Option<Self> {
+        let text = |value: &Value| {
+            let text = value.as_str()?.trim();
+            (!text.is_empty()).then(|| text.to_owned())
+        };
+        match value {
+            Value::Object(map) => Some(Self {
+                name: text(map.get("name")?)?,
+                source: match map.get("source") {
+                    Some(source) => Some(text(source)?),
+                    None => None,
+                },
+            }),
+            name => Some(Self { name: text(name)?, source: None }),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match &self.source {
+            Some(source) => serde_json::json!({"name": self.name, "source": source}),
+            None => self.name.clone().into(),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::StoreError;
 use crate::migrate::{self, AppliedMigration, SchemaMigration};
 
 /// "sinw": marks a database as sinew's, so that the file of another program is never written to.
-const APPLICATION_ID: i32 = 0x7369_6e77;
+pub(super) const APPLICATION_ID: i32 = 0x7369_6e77;
 
 /// The schema, starting with the first version.
 const MIGRATIONS: &[SchemaMigration] = &[

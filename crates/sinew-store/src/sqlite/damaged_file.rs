@@ -1,14 +1,12 @@
 //! A damaged file is set aside, and a new one takes its place.
 
-use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use sinew_guard::atomic::FileLock;
-use sinew_guard::private_files::set_aside_corrupt;
 
 use super::connection::DatabaseFile;
+use super::maintenance::{beside, move_aside};
 use super::query;
 use crate::StoreError;
 
@@ -33,25 +31,13 @@ pub(super) fn set_aside_if_corrupt(
         Ok(Some(_)) | Err(StoreError::Corrupt { .. }) => {}
         Err(other) => return Err(other),
     }
-    // The log first: if it stayed, it would be used as the log of the new file.
-    let log = beside(path, "-wal");
-    if log.exists() {
-        set_aside_corrupt(&log, stamp).map_err(failed)?;
-    }
-    let _ = fs::remove_file(beside(path, "-shm"));
-    let aside = set_aside_corrupt(path, stamp).map_err(failed)?;
-    tracing::error!(file = %path.display(), aside = %aside.display(), "a damaged database was set aside");
-    Ok(Some(aside))
+    let aside = move_aside(path, "corrupt", stamp).map_err(failed)?;
+    tracing::error!(file = %path.display(), ?aside, "a damaged database was set aside");
+    Ok(aside)
 }
 
-fn damage(path: &Path, patience: Duration) -> Result<Option<String>, StoreError> {
+pub(super) fn damage(path: &Path, patience: Duration) -> Result<Option<String>, StoreError> {
     let (file, connection) = DatabaseFile::open(path, patience)?;
     file.retry_while_busy(|| query::first_defect(&connection))
         .map_err(|fault| file.explain(fault, "be checked"))
-}
-
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
 }

@@ -8,7 +8,9 @@ mod apply;
 mod connection;
 mod damaged_file;
 mod fault;
+pub(crate) mod maintenance;
 mod query;
+mod salvage;
 mod writer;
 
 use std::path::Path;

@@ -9,8 +9,8 @@ use crate::{
 };
 
 /// The bits of a place that hold the record's number within its stream; see the schema.
-const SEQ_BITS: i64 = 40;
-const SEQ_MASK: i64 = (1 << SEQ_BITS) - 1;
+pub(super) const SEQ_BITS: i64 = 40;
+pub(super) const SEQ_MASK: i64 = (1 << SEQ_BITS) - 1;
 
 /// A record's number within its stream.
 pub(super) fn seq_of(place: i64) -> RecordSeq {

@@ -11,6 +11,7 @@ mod limits;
 mod migrations;
 mod model;
 mod processes;
+mod repair;
 mod server;
 mod snapshots;
 mod streams;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
-use sinew_catalog::{CatalogEntry, EntryState};
-use sinew_engine::{SkillDetails, SkillFile, SkillSettingsPatch, ValidationTarget};
-use sinew_settings::path_text;
+use sinew_catalog::{Catalog, CatalogEntry, EntryState};
+use sinew_engine::{EngineError, SkillDetails, SkillFile, SkillSettingsPatch, ValidationTarget};
+use sinew_settings::{ErrorCode, path_text};
 use sinew_skill::validate::RuleSet;
 use utoipa::{IntoParams, ToSchema};
 
@@ -144,13 +144,21 @@ pub(crate) async fn file(
     UrlPath((name, path)): UrlPath<(String, String)>,
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
-        let catalog = &look.snapshot.catalog;
-        let entry = look.engine.find(catalog, &name)?;
-        if !caller.is_person() {
-            look.engine.skills().check_usable(entry, &caller.actor())?;
-        }
-        let read: SkillFile = look.engine.skills().read_file(catalog, &entry.name, Some(&path))?;
-        JsonReply::of(&read)
+        let (engine, actor) = (&look.engine, caller.actor());
+        let read = |catalog: &Catalog| -> Result<SkillFile, EngineError> {
+            let entry = engine.find(catalog, &name)?;
+            if !caller.is_person() {
+                engine.skills().check_usable(entry, &actor)?;
+            }
+            engine.skills().read_file(catalog, &entry.name, Some(&path))
+        };
+        JsonReply::of(&match read(&look.snapshot.catalog) {
+            // What was written a moment ago is scanned before it is served.
+            Err(error) if error.code == ErrorCode::ChangedMeanwhile => {
+                read(&engine.snapshot().catalog)?
+            }
+            read => read?,
+        })
     })
     .await
 }

@@ -122,6 +122,8 @@ impl WebApp {
         thread::spawn(move || run_every(&app, RECHECK_EVERY, recheck));
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || run_every(&app, LEARN_EVERY, learn));
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || run_every(&app, RECHECK_EVERY, back_up));
     }
 
     /// Has the follower read the store at once after a change, so that clients need not wait a second.
@@ -248,6 +250,14 @@ fn run_every(app: &Weak<WebAppState>, every: Duration, work: impl Fn(&Engine)) {
         }
         thread::sleep(NOTICE);
         waited += NOTICE;
+    }
+}
+
+/// Copies the database once a day, and sweeps what killed processes left.
+fn back_up(engine: &Engine) {
+    sinew_engine::sweep_leftovers(engine.environment());
+    if let Err(error) = engine.database().back_up_daily() {
+        tracing::warn!(%error, "the database could not be copied");
     }
 }
 

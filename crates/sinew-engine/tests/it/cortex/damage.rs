@@ -2,7 +2,6 @@
 
 use std::fs;
 
-use sinew_cortex::explain::RecallAction;
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_engine::NewOutcome;
 use sinew_settings::{ErrorCode, ErrorKind};
@@ -18,33 +17,33 @@ fn kept(world: &World, part: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_database_that_is_none_is_set_aside_and_stops_nothing() {
+fn a_database_that_is_none_is_an_error_and_stays() {
     let world = World::new();
     world.write("home/.sinew/sinew.db", "{\"version\":1,");
     let engine = world.engine();
-    let cortex = engine.cortex().expect("a cortex");
-    let told = cortex.recall("manage my to-do list", None);
-    assert_eq!(told.explanation.decision.action, RecallAction::Search);
-    cortex.record(&ok()).expect("a record");
-    assert!(cortex.notices()[0].contains("the old file is kept as"), "{:?}", cortex.notices());
-    let aside = kept(&world, "corrupt-");
-    assert_eq!(aside.len(), 1, "{aside:?}");
-    let bytes = fs::read(world.path("home/.sinew").join(&aside[0])).expect("the old file");
+    let error = engine.cortex().expect_err("damage");
+    assert_eq!(error.code, ErrorCode::DatabaseDamaged);
+    assert!(error.hints.iter().any(|hint| hint.contains("--repair")), "{error:?}");
+    assert_eq!(engine.check_gate().expect_err("a closed gate").code, ErrorCode::DatabaseDamaged);
+    assert!(kept(&world, "corrupt-").is_empty());
+    let bytes = fs::read(world.path("home/.sinew/sinew.db")).expect("the file");
     assert_eq!(bytes, b"{\"version\":1,");
 }
 
 #[test]
-fn damage_while_it_is_in_use_is_met_once_and_healed() {
+fn damage_that_is_found_in_use_is_remembered() {
     let world = World::new();
-    let engine = world.engine();
-    let cortex = engine.cortex().expect("a cortex");
-    for _ in 0..50 {
-        cortex.record(&ok()).expect("a record");
+    {
+        let engine = world.engine();
+        let cortex = engine.cortex().expect("a cortex");
+        for _ in 0..50 {
+            cortex.record(&ok()).expect("a record");
+        }
     }
-    drop(engine);
     let path = world.path("home/.sinew/sinew.db");
     let mut bytes = fs::read(&path).expect("the database");
-    for byte in bytes.iter_mut().skip(100) {
+    // Its first page is sound, so it opens.
+    for byte in bytes.iter_mut().skip(4096) {
         *byte = 0xA5;
     }
     fs::write(&path, bytes).expect("damage");
@@ -52,15 +51,14 @@ fn damage_while_it_is_in_use_is_met_once_and_healed() {
         let _ = fs::remove_file(world.path("home/.sinew").join(name));
     }
     let engine = world.engine();
-    let cortex = engine.cortex().expect("a cortex");
-    let recorded = cortex.record(&ok()).expect("a record");
-    assert_eq!(recorded.runs.expect("runs").success, 1);
-    assert_eq!(kept(&world, "corrupt-").len(), 1);
-    assert!(cortex.rebuild().expect("a fold").agreed);
+    let refused = engine.cortex().and_then(|cortex| cortex.record(&ok()).map(drop));
+    assert_eq!(refused.expect_err("damage").code, ErrorCode::DatabaseDamaged);
+    // The next process knows it without looking.
+    assert_eq!(world.engine().check_gate().expect_err("known").code, ErrorCode::DatabaseDamaged);
 }
 
 #[test]
-fn after_damage_the_mirror_brings_back_what_it_holds() {
+fn a_fresh_database_gets_back_what_the_mirror_holds() {
     let world = World::new().config("{cortex: {mirror: '$ROOT/home/cortex.json'}}");
     {
         let engine = world.engine();
@@ -71,6 +69,8 @@ fn after_damage_the_mirror_brings_back_what_it_holds() {
     }
     world.write("home/.sinew/sinew.db", "rubbish");
     let engine = world.engine();
+    let aside = engine.database().begin_fresh().expect("a database").expect("the old file");
+    assert_eq!(fs::read(aside).expect("the old file"), b"rubbish");
     let cortex = engine.cortex().expect("a cortex");
     let memory = cortex.memory().expect("a memory");
     assert_eq!(memory.candidate(R, S).expect("a record").success, 5);
