@@ -1,10 +1,12 @@
-//! One message, one answer: the terminal, HTTP and MCP say the same.
+//! One message, one answer: the terminal, hooks, HTTP and MCP say the same.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use serde_json::{Value, json};
 use sinew_testkit::TestMachine;
 
+use crate::hook::{hook, prompt};
 use crate::mcp::client::Client;
 use crate::serving::ServingProgram;
 use crate::support::json as cli_json;
@@ -114,11 +116,16 @@ const MESSAGES: [&str; 100] = [
     "谢谢",
 ];
 
-/// Skills of different trades; the one about the weather lacks its program. Words and static vectors
-/// rank, so that no surface waits for vectors that another one has.
+/// Words and static vectors rank, so that no surface waits for vectors that another one has; and a slow
+/// machine answers hooks, too.
+const CONFIG: &str = "{route: {model: 'static'}, hook: {deadlineMs: 10000}}";
+
+/// Skills of a short list that a hook shows.
+const SHOWN: usize = 3;
+
+/// Skills of different trades; the one about the weather lacks its program.
 fn machine() -> TestMachine {
-    let mut machine =
-        TestMachine::new().file("home/.sinew/config.json5", "{route: {model: 'static'}}");
+    let mut machine = TestMachine::new().file("home/.sinew/config.json5", CONFIG);
     for (name, description, more) in [
         ("pictures", "Resize, crop and compress photos. Use when files are too large to send.", ""),
         ("calendar", "Read and change appointments and meetings.", ""),
@@ -160,19 +167,61 @@ fn essence(answer: &Value) -> Value {
     })
 }
 
+/// What a hook adds to a message in a session of its own, and what it noted about it.
+fn hooked(machine: &TestMachine, number: usize, message: &str) -> (String, Value) {
+    let mut event = prompt(message);
+    event["session_id"] = json!(format!("s{number}"));
+    let answer = hook(machine, "claude-code", event).unwrap_or_default();
+    let added = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default();
+    let log = fs::read_to_string(machine.path("home/.sinew/hooks/log.jsonl")).expect("a log");
+    let last = log.lines().last().expect("a line");
+    (added.to_owned(), serde_json::from_str(last).expect("JSON"))
+}
+
+/// The names that stand in a text as elements of this kind, in order.
+fn elements(text: &str, kind: &str) -> Vec<String> {
+    let (begin, end) = (format!("<{kind}>"), format!("</{kind}>"));
+    let blocks = text.split(&begin).skip(1).map(|rest| rest.split(&end).next().unwrap_or(rest));
+    let name =
+        |block: &str| Some(block.split_once("<name>")?.1.split_once("</name>")?.0.to_owned());
+    blocks.filter_map(name).collect()
+}
+
+/// The hook noted the same decision, and the skills that it added are those that `find` offers.
+fn check_hook(machine: &TestMachine, number: usize, message: &str, found: &Value) {
+    let (added, noted) = hooked(machine, number, message);
+    assert_eq!(noted["what"], "routed", "hook: {message}: {noted}");
+    assert_eq!(noted["decision"], found["decision"], "hook: {message}: {noted}");
+    let names = |list: &Value, most: u64| -> Vec<String> {
+        let most = usize::try_from(most).unwrap_or(SHOWN).min(SHOWN);
+        let items = list.as_array().into_iter().flatten().take(most);
+        items.map(|item| item["name"].as_str().expect("a name").to_owned()).collect()
+    };
+    let offered = found["offered"].as_u64().expect("a count");
+    let expected = match found["named"].as_array() {
+        Some(named) if !named.is_empty() => names(&found["named"], u64::MAX),
+        _ => names(&found["matches"], offered),
+    };
+    assert_eq!(elements(&added, "skill"), expected, "hook: {message}: {added}");
+    let lacking = names(&found["unavailable"], u64::MAX);
+    assert_eq!(elements(&added, "unavailable_skill"), lacking, "hook: {message}: {added}");
+    assert_eq!(added.is_empty(), expected.is_empty() && lacking.is_empty(), "{message}: {added}");
+}
+
 #[test]
-fn terminal_http_and_mcp_give_the_same_answer() {
+fn terminal_hook_http_and_mcp_give_the_same_answer() {
     let machine = machine();
     let served = ServingProgram::start(&machine);
     let mut client = Client::session(&machine, json!({}));
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for message in MESSAGES {
+    for (number, message) in MESSAGES.into_iter().enumerate() {
         let terminal = cli_json(&machine, &["find", message, "--top", "5"]);
         let over_mcp = client.data("find_skill", json!({"message": message, "limit": 5}));
         let over_http = route(&served, message);
         assert_eq!(over_http["matches"], terminal["matches"], "HTTP: {message}");
         assert_eq!(essence(&over_http), essence(&terminal), "HTTP: {message}");
         assert_eq!(essence(&over_mcp), essence(&terminal), "MCP: {message}");
+        check_hook(&machine, number, message, &terminal);
         let decision = terminal["decision"].as_str().expect("a decision");
         *seen.entry(decision.to_owned()).or_default() += 1;
         if terminal["unavailable"].as_array().is_some_and(|lacking| !lacking.is_empty()) {

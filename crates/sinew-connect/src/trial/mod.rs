@@ -68,6 +68,8 @@ pub struct AgentPromise {
     pub hooks: bool,
     /// What a user has to agree to before hooks run.
     pub note: Option<&'static str>,
+    /// The profile that its server and its hooks work with, where that is not sinew's own.
+    pub profile: Option<&'static str>,
 }
 
 impl Connector<'_> {
@@ -77,7 +79,11 @@ impl Connector<'_> {
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         let of_agent = changes.iter().filter(|change| change.agent == agent.id);
         let written: Vec<&WrittenValue> = of_agent.flat_map(|change| &change.written).collect();
-        let hooks = written.iter().any(|written| written.at().first() == Some(&"hooks"));
+        // The file of a plugin is ours as a whole.
+        let is_hook = |written: &WrittenValue| {
+            *written == WrittenValue::File || written.at().first() == Some(&"hooks")
+        };
+        let hooks = written.iter().any(|written| is_hook(written));
         let (server, tools, server_trouble) = match self.listed_tools(agent.id)? {
             None => (false, Vec::new(), None),
             Some(Ok(tools)) => (true, tools, None),
@@ -91,6 +97,7 @@ impl Connector<'_> {
             server_trouble,
             hooks,
             note: agent.note.filter(|_| hooks),
+            profile: agent.profile,
         })
     }
 

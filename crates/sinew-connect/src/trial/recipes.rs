@@ -41,6 +41,12 @@ const fn without(file: &'static str, at: &'static [&'static str]) -> CopyEdit {
     CopyEdit { file, format: ConfigFormat::Json, at, value: None }
 }
 
+const fn openclaw(at: &'static [&'static str], value: Option<&'static str>) -> CopyEdit {
+    CopyEdit { file: "agent/openclaw.json", format: ConfigFormat::Json5, at, value }
+}
+
+const OPENCLAW_MODEL: &str = r#"{"sinew":{"baseUrl":"$ADDRESS","apiKey":"none","api":"anthropic-messages","models":[{"id":"loopback","name":"loopback","reasoning":false,"input":["text"],"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"contextWindow":200000,"maxTokens":8000}]}}"#;
+
 const OPENCODE_MODEL: &str = r#"{"model":"sinew/loopback","small_model":"sinew/loopback","autoupdate":false,"share":"disabled","provider":{"sinew":{"npm":"@ai-sdk/openai-compatible","name":"loopback","options":{"baseURL":"$ADDRESS/v1","apiKey":"none"},"models":{"loopback":{"name":"loopback","limit":{"context":200000,"output":8000}}}}}}"#;
 
 /// Every agent that can be tried.
@@ -156,6 +162,34 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             at: &["security", "auth", "selectedType"],
             value: Some(r#""gemini-api-key""#),
         }],
+        moved: &[],
+    },
+    TrialRecipe {
+        agent: "openclaw",
+        args: &["agent", "--local", "--session-id", "sinew-trial", "--message", "$MESSAGE"],
+        vars: &[
+            ("OPENCLAW_CONFIG_PATH", "$FOLDER/agent/openclaw.json"),
+            ("OPENCLAW_STATE_DIR", "$FOLDER/agent"),
+            ("OPENCLAW_NO_AUTO_UPDATE", "1"),
+        ],
+        without: &["OPENCLAW_GATEWAY_URL", "OPENCLAW_GATEWAY_TOKEN", "OPENCLAW_GATEWAY_PASSWORD"],
+        copies: &[(AgentPath::OpenClaw, "agent/openclaw.json")],
+        links: &[
+            (AgentPath::OpenClawState("workspace"), "agent/workspace"),
+            (AgentPath::OpenClawState("skills"), "agent/skills"),
+            (AgentPath::OpenClawState("extensions"), "agent/extensions"),
+        ],
+        edits: &[
+            // Other models come with keys, and channels with tokens: neither is lent.
+            openclaw(&["models", "providers"], Some(OPENCLAW_MODEL)),
+            openclaw(&["agents", "defaults", "model"], Some(r#"{"primary":"sinew/loopback"}"#)),
+            openclaw(&["agents", "defaults", "models"], None),
+            // Files that the workspace does not have are not made there.
+            openclaw(&["agents", "defaults", "skipBootstrap"], Some("true")),
+            openclaw(&["auth"], None),
+            openclaw(&["channels"], None),
+            openclaw(&["gateway"], None),
+        ],
         moved: &[],
     },
     TrialRecipe {

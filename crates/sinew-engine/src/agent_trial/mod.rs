@@ -22,7 +22,7 @@ use sinew_exec::child::{
 use sinew_loopback::{LoopbackModel, ModelScript, SchemaRule};
 use sinew_settings::{Environment, ErrorCode};
 
-use crate::{Engine, EngineError};
+use crate::{Engine, EngineError, EngineOptions};
 use arrival::TrialEvidence;
 use message::TrialMessage;
 pub(crate) use message::sample_message;
@@ -61,6 +61,15 @@ impl Engine {
                 .caused_by(error)
         };
         let promise = self.connect().promise(&request.agent)?;
+        if let Some(profile) = promise.profile
+            && profile != self.profile.name
+            && self.options.profile.is_none()
+        {
+            // Its hooks see what this profile sees.
+            let options =
+                EngineOptions { profile: Some(profile.to_owned()), ..self.options.clone() };
+            return Self::open(self.env.clone(), options)?.try_agent(request);
+        }
         let snapshot = self.snapshot();
         let message = TrialMessage::choose(self, &snapshot, request.message.as_deref());
         let mut script = ModelScript::text(LAST_WORDS);

@@ -74,8 +74,10 @@ pub(super) fn matching_skills(
             shown: vec![OfferKind::Again],
         };
     }
-    if let Some(context) = with_text(confidence, offers, limits.with_text) {
-        return context;
+    for mentioned in [unavailable, &[]] {
+        if let Some(context) = with_text(confidence, offers, mentioned, limits.with_text) {
+            return context;
+        }
     }
     let all_offers = (0..=unavailable.len()).rev().map(|count| (offers.len(), count));
     let fewer = (1..offers.len()).rev().map(|count| (count, 0));
@@ -92,21 +94,23 @@ pub(super) fn matching_skills(
     HookContext::default()
 }
 
-/// The first skill with its text, where it has one and there is room.
+/// The first skill with its text, where it has one and there is room, and the skills that cannot be used.
 fn with_text(
     confidence: OfferConfidence,
     offers: &[OfferedSkill<'_>],
+    unavailable: &[&UnavailableSkill],
     most: usize,
 ) -> Option<HookContext> {
     let SkillDelivery::Body(body) = &offers.first()?.delivery else { return None };
     let empty = SkillText { text: String::new(), cut: None };
     // A cut is told in a line of its own.
-    let frame = block(confidence, offers, Some(&empty), &[]).chars().count() + ESCAPED.len() + 120;
+    let bare = block(confidence, offers, Some(&empty), unavailable);
+    let frame = bare.chars().count() + ESCAPED.len() + 120;
     let text = SkillText::of(body, most.checked_sub(frame)?)?;
     let kind = if text.cut.is_some() { OfferKind::Head } else { OfferKind::Text };
     let others = offers[1..].iter().map(|offer| offer.delivery.kind_without_text());
     let shown = [kind].into_iter().chain(others).collect();
-    Some(HookContext { text: block(confidence, offers, Some(&text), &[]), shown })
+    Some(HookContext { text: block(confidence, offers, Some(&text), unavailable), shown })
 }
 
 fn again_line(offer: &OfferedSkill<'_>) -> String {

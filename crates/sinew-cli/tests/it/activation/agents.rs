@@ -1,14 +1,16 @@
 //! A sample of the messages through real agents, with and without sinew: what does their model get?
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use sinew_loopback::{AgentRequest, LoopbackModel, ModelScript, SchemaRule};
 use sinew_testkit::{NpmPackages, TestMachine};
 
-use super::is_long;
-use super::library::{self, BenchLibrary, BenchMessage, WITH_SKILL};
+use super::library::{self, BenchLibrary, BenchMessage, WITH_SKILL, WITHOUT_SKILL};
+use super::{is_long, percentile};
 use crate::agents::AGENT_PACKAGES;
 use crate::support::sinew;
 
@@ -57,12 +59,33 @@ const CODEX: BenchAgent = BenchAgent {
 /// What one side of the comparison gave.
 #[derive(Debug, Default)]
 struct SideFigures {
-    with_skill: usize,
+    /// Messages whose skill's text was in the request.
     text: usize,
-    without_skill: usize,
-    /// Characters of the requests' texts.
+    /// Messages that have no skill, and got nothing from sinew.
+    untouched: usize,
+    /// Characters of the requests' texts, of the agent's own list in them, and of what the hook added.
     chars: Vec<usize>,
+    listed: Vec<usize>,
+    added: Vec<usize>,
+    /// How long whole runs took, and hooks of messages in them.
     times: Vec<Duration>,
+    hooks: Vec<Duration>,
+    misses: Vec<String>,
+}
+
+fn mean(values: &[usize]) -> usize {
+    values.iter().sum::<usize>() / values.len().max(1)
+}
+
+/// What our hook added to a message.
+fn added(texts: &[String]) -> usize {
+    let (begin, end) = ("<matching_skills>", "</matching_skills>");
+    let length = |text: &String| {
+        let from = text.find(begin)?;
+        let to = text[from..].find(end)? + end.len();
+        Some(text[from..from + to].chars().count())
+    };
+    texts.iter().filter_map(length).sum()
 }
 
 impl BenchAgent {
@@ -109,28 +132,34 @@ impl BenchAgent {
         }
         if is_connected {
             assert!(sinew(&machine, &["connect", self.name]).ends_with("exit 0"));
-            sinew(&machine, &["index"]);
+            assert!(sinew(&machine, &["index", "rebuild"]).ends_with("exit 0"));
             sinew(&machine, &["find", "warm up"]);
         }
         let mut figures = SideFigures::default();
         for message in sample {
             let (request, took) = self.ask(&machine, program, &model, &message.text);
             let texts: Vec<String> = request.texts().into_iter().map(|text| text.text).collect();
+            let added = added(&texts);
             figures.chars.push(request.chars());
+            figures.listed.push(library.listed_chars(&texts));
+            figures.added.push(added);
             figures.times.push(took);
-            match message.skills.is_empty() {
-                true => figures.without_skill += 1,
-                false => {
-                    figures.with_skill += 1;
-                    let held = library.holds_text(&texts.join("\n"), &message.skills);
-                    figures.text += usize::from(held);
-                }
+            let is_right = match message.skills.is_empty() {
+                true => added == 0,
+                false => library.holds_text(&texts.join("\n"), &message.skills),
+            };
+            match (is_right, message.skills.is_empty()) {
+                (true, true) => figures.untouched += 1,
+                (true, false) => figures.text += 1,
+                (false, _) => figures.misses.push(message.text.clone()),
             }
         }
+        figures.hooks = hook_times(&machine);
         figures
     }
 
-    /// Both sides; the message with a skill must get its text with sinew, and cannot without.
+    /// Both sides: a message that has a skill gets its text with sinew, and cannot without; one that has
+    /// none gets nothing.
     #[allow(clippy::print_stderr, reason = "a bench prints its figures")]
     fn compare(&self) {
         let packages = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "agents", AGENT_PACKAGES);
@@ -138,25 +167,39 @@ impl BenchAgent {
         let program = packages.program(self.program);
         let library = library::own();
         let (with, without) = library.messages.split_at(WITH_SKILL);
-        let (some, none) = if is_long() { (25, 15) } else { (2, 1) };
-        let sample = [&with[..some], &without[..none]].concat();
-        let plain = self.side(&library, &sample, &program, false);
+        let (some, none) = if is_long() { (WITH_SKILL, WITHOUT_SKILL) } else { (2, 1) };
+        let sample = [&with[with.len() - some..], &without[..none]].concat();
+        // Without sinew all requests are alike, but for the message.
+        let few = if is_long() { [&with[..7], &without[..3]].concat() } else { sample.clone() };
+        let plain = self.side(&library, &few, &program, false);
         let connected = self.side(&library, &sample, &program, true);
         for (what, side) in [("without", &plain), ("with", &connected)] {
-            let chars = side.chars.iter().sum::<usize>() / side.chars.len().max(1);
-            let ms = side.times.iter().sum::<Duration>() / side.times.len().max(1) as u32;
             eprintln!(
-                "{} {what} sinew: text in {} of {}, {chars} characters of text and {} ms a run",
+                "{} {what} sinew: text {} of {some}, untouched {} of {none}; {} characters of text a session, {} of \
+                 them the agent's own list, {} added by the hook; {} ms a run; hook p50 {} ms, p95 {} ms",
                 self.name,
                 side.text,
-                side.with_skill,
-                ms.as_millis(),
+                side.untouched,
+                mean(&side.chars),
+                mean(&side.listed),
+                mean(&side.added),
+                percentile(&side.times, 0.5).as_millis(),
+                percentile(&side.hooks, 0.5).as_millis(),
+                percentile(&side.hooks, 0.95).as_millis(),
             );
         }
         assert_eq!(plain.text, 0, "{plain:?}");
-        assert_eq!(connected.with_skill, some);
-        assert_eq!(connected.without_skill, none);
+        assert!(connected.text * 10 >= some * 9, "{connected:#?}");
+        assert!(connected.untouched * 20 >= none * 19, "{connected:#?}");
     }
+}
+
+/// How long agents waited for the answers to messages, as the log says.
+fn hook_times(machine: &TestMachine) -> Vec<Duration> {
+    let log = fs::read_to_string(machine.path("home/.sinew/hooks/log.jsonl")).unwrap_or_default();
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let asked = lines.filter(|line| line["event"] == "user-prompt" && line["what"] == "routed");
+    asked.filter_map(|line| line["ms"].as_u64().map(Duration::from_millis)).collect()
 }
 
 #[test]

@@ -58,8 +58,20 @@ fn skill(name: &str, description: &str, first_step: &str) -> BenchSkill {
     BenchSkill { name: name.to_owned(), text }
 }
 
-/// Our own skills: the router's corpus, and one for each subject and kind of the tables.
+/// Our own skills, with what people say who begin a conversation.
 pub(super) fn own() -> BenchLibrary {
+    const MESSAGES: &str = include_str!("../../../../../integrations/bench/messages.tsv");
+    let message = |line: &str| {
+        let (skill, text) = line.split_once('\t').unwrap_or_else(|| panic!("{line}"));
+        BenchMessage { text: text.to_owned(), skills: vec![skill.to_owned()] }
+    };
+    let mut library = terse();
+    library.messages.splice(..WITH_SKILL, MESSAGES.lines().map(message));
+    library
+}
+
+/// The same skills, with the corpus's own messages: a few words without any context.
+pub(super) fn terse() -> BenchLibrary {
     const CORPUS: &str = include_str!("../../../../sinew-route/tests/corpus/skills.jsonl");
     const MESSAGES: &str = include_str!("../../../../sinew-route/tests/corpus/messages.jsonl");
     const SUBJECTS: &str = include_str!("../../../../../integrations/bench/subjects.tsv");
@@ -156,6 +168,16 @@ impl BenchLibrary {
         machine
     }
 
+    /// Characters of the lines in which an agent lists these skills itself.
+    pub(super) fn listed_chars(&self, texts: &[String]) -> usize {
+        let is_entry = |line: &str| {
+            let name = line.trim_start_matches("- ").split([':', ' ']).next().unwrap_or_default();
+            line.starts_with("- ") && self.skills.iter().any(|skill| skill.name == name)
+        };
+        let lines = texts.iter().flat_map(|text| text.lines());
+        lines.filter(|line| is_entry(line.trim())).map(|line| line.chars().count() + 1).sum()
+    }
+
     /// Whether a text holds the body of one of these skills.
     pub(super) fn holds_text(&self, text: &str, skills: &[String]) -> bool {
         let text = squeezed(text);
@@ -189,6 +211,9 @@ fn the_library_is_as_large_as_promised() {
     assert_eq!(library.messages.len(), WITH_SKILL + WITHOUT_SKILL);
     for message in &library.messages[..WITH_SKILL] {
         assert!(message.skills.iter().all(|name| names.contains(name.as_str())), "{message:?}");
+        // Some names are words of every day; the others would give the answer away.
+        let name = &message.skills[0];
+        assert!(!name.contains('-') || !message.text.contains(name.as_str()), "{message:?}");
     }
     assert!(library.messages[WITH_SKILL..].iter().all(|message| message.skills.is_empty()));
     let first = &library.skills[0];

@@ -31,15 +31,15 @@ struct ActivationFigures {
     misses: Vec<String>,
 }
 
-impl ActivationFigures {
-    /// The value that this share of the values does not exceed.
-    fn percentile(&self, share: f64) -> Duration {
-        let mut sorted = self.times.clone();
-        sorted.sort();
-        let at = ((sorted.len() as f64 * share).ceil() as usize).clamp(1, sorted.len().max(1)) - 1;
-        sorted.get(at).copied().unwrap_or_default()
-    }
+/// The value that this share of the values does not exceed.
+fn percentile(values: &[Duration], share: f64) -> Duration {
+    let mut sorted = values.to_vec();
+    sorted.sort();
+    let at = ((sorted.len() as f64 * share).ceil() as usize).clamp(1, sorted.len().max(1)) - 1;
+    sorted.get(at).copied().unwrap_or_default()
+}
 
+impl ActivationFigures {
     fn mean_chars(&self) -> usize {
         self.chars.iter().sum::<usize>() / self.chars.len().max(1)
     }
@@ -55,8 +55,8 @@ impl ActivationFigures {
             self.untouched,
             self.without_skill,
             self.mean_chars(),
-            self.percentile(0.5).as_millis(),
-            self.percentile(0.95).as_millis(),
+            percentile(&self.times, 0.5).as_millis(),
+            percentile(&self.times, 0.95).as_millis(),
         );
         for miss in &self.misses {
             eprintln!("  {miss}");
