@@ -361,8 +361,11 @@ impl CommandIndex {
         index
     }
 
+    /// The command as it is, or with the hyphens that its skill's name has: `/gh-issues` is `/gh_issues`.
     fn command(&self, word: &str) -> Option<usize> {
-        self.commands.get(&word.to_lowercase()).copied()
+        let lower = word.to_lowercase();
+        let hyphened = || self.commands.get(&lower.replace('-', "_"));
+        self.commands.get(&lower).or_else(hyphened).copied()
     }
 
     fn find(&self, wanted: &str) -> Option<usize> {
