@@ -1,8 +1,9 @@
 //! The table of agents: one row each. What a field means stands with [`ConnectableAgent`].
 
 use crate::agents::{
-    AgentHooks, AgentLibrary, AgentPath, AgentPlugin, AgentSkillAccess, CommandHooks, ConnectScope,
-    ConnectableAgent, ItemNeed, LibraryForm, PluginItem, ProgramName, ReadTools, ScopedPaths,
+    AgentHooks, AgentLibrary, AgentPath, AgentPlugin, AgentSkillAccess, CommandHookForm,
+    CommandHooks, ConnectScope, ConnectableAgent, ItemNeed, LibraryForm, PluginItem, ProgramName,
+    ReadTools, ScopedPaths,
 };
 use crate::edit::ConfigFormat;
 use crate::plugin_files;
@@ -44,7 +45,7 @@ pub(crate) const AGENTS: &[ConnectableAgent] = &[
                 ("SessionEnd", None),
             ],
             timeout: 5,
-            named: false,
+            form: CommandHookForm::Grouped,
         }),
         read_tools: Some(ReadTools {
             configs: CLAUDE_SETTINGS,
@@ -89,7 +90,7 @@ pub(crate) const AGENTS: &[ConnectableAgent] = &[
                 ("SubagentStart", None),
             ],
             timeout: 5,
-            named: false,
+            form: CommandHookForm::Grouped,
         }),
         read_tools: None,
         library: Some(AgentLibrary {
@@ -176,7 +177,22 @@ pub(crate) const AGENTS: &[ConnectableAgent] = &[
         stdio: r#"{"command":"$COMMAND","args":["mcp"]}"#,
         program_name: ProgramName::Full,
         http: r#"{"url":"$URL","headers":{"Authorization":"Bearer ${env:SINEW_TOKEN}"}}"#,
-        hooks: AgentHooks::None,
+        hooks: AgentHooks::Commands(CommandHooks {
+            configs: &[
+                (ConnectScope::User, &[AgentPath::Home(".cursor/hooks.json")]),
+                (ConnectScope::Project, &[AgentPath::Project(".cursor/hooks.json")]),
+            ],
+            events: &[
+                ("sessionStart", None),
+                ("beforeSubmitPrompt", None),
+                ("postToolUse", None),
+                ("postToolUseFailure", None),
+                ("stop", None),
+                ("sessionEnd", None),
+            ],
+            timeout: 5,
+            form: CommandHookForm::Flat,
+        }),
         read_tools: None,
         library: None,
         list_line: XML_LINE,
@@ -212,7 +228,7 @@ pub(crate) const AGENTS: &[ConnectableAgent] = &[
                 ("SessionEnd", None),
             ],
             timeout: 5_000,
-            named: true,
+            form: CommandHookForm::GroupedWithNames,
         }),
         read_tools: None,
         library: Some(AgentLibrary {

@@ -122,6 +122,7 @@ impl AgentHooks {
     /// The word for it.
     pub(super) fn as_str(&self) -> &'static str {
         match self {
+            Self::Commands(hooks) if hooks.form == CommandHookForm::Flat => "session",
             Self::Commands(_) => "commands",
             Self::Plugin(_) => "plugin",
             Self::None => "none",
@@ -137,8 +138,18 @@ pub(crate) struct CommandHooks {
     pub(super) events: &'static [(&'static str, Option<&'static str>)],
     /// In its own unit; five seconds.
     pub(super) timeout: u32,
-    /// Whether a hook has a name.
-    pub(super) named: bool,
+    pub(super) form: CommandHookForm,
+}
+
+/// How an agent writes a command down, and what it may add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandHookForm {
+    /// In groups with a matcher; it adds to messages.
+    Grouped,
+    /// The same, and each has a name.
+    GroupedWithNames,
+    /// By itself, in a file with a version; it adds to the beginning of a session alone.
+    Flat,
 }
 
 /// A plugin of ours that an agent loads.
@@ -211,8 +222,12 @@ pub(crate) enum AgentSkillAccess {
 
 impl ConnectableAgent {
     /// Whether its hooks can add to a message.
-    pub(super) fn has_hooks(&self) -> bool {
-        !matches!(self.hooks, AgentHooks::None)
+    pub(super) fn adds_to_messages(&self) -> bool {
+        match &self.hooks {
+            AgentHooks::Commands(hooks) => hooks.form != CommandHookForm::Flat,
+            AgentHooks::Plugin(_) => true,
+            AgentHooks::None => false,
+        }
     }
 
     pub(super) fn find(name: &str) -> Option<&'static Self> {

@@ -7,12 +7,12 @@ use serde_json::{Map, Value, json};
 use sinew_settings::ErrorCode;
 
 use super::agents::{
-    AgentHooks, AgentPlugin, AgentSkillAccess, CommandHooks, ConnectScope, ConnectableAgent,
-    ItemNeed, ProgramName, READ_TOOLS, ScopedPaths,
+    AgentHooks, AgentPlugin, AgentSkillAccess, CommandHookForm, CommandHooks, ConnectScope,
+    ConnectableAgent, ItemNeed, ProgramName, READ_TOOLS, ScopedPaths,
 };
 use super::config_file::AgentConfigFile;
 use super::edit::ConfigFormat;
-use super::file_change::{FileChange, PlannedFile, PlannedValue, ReplacePolicy};
+use super::file_change::{FileChange, PlannedFile, PlannedValue, ReplacePolicy, TakenPlace};
 use super::ledger::ConnectChange;
 use super::plugin_files::PROGRAM_LINE;
 use super::{ConnectParts, ConnectRequest};
@@ -194,20 +194,30 @@ impl Connector<'_> {
         let command = self.hook_command(agent, scope);
         let value = |(event, matcher): &(&'static str, Option<&'static str>)| {
             let mut hook = Map::new();
-            if hooks.named {
+            if hooks.form == CommandHookForm::GroupedWithNames {
                 hook.insert("name".to_owned(), ENTRY.into());
             }
-            hook.insert("type".to_owned(), "command".into());
+            if hooks.form != CommandHookForm::Flat {
+                hook.insert("type".to_owned(), "command".into());
+            }
             hook.insert("command".to_owned(), command.clone().into());
             hook.insert("timeout".to_owned(), hooks.timeout.into());
-            let mut group = Map::new();
-            if let Some(matcher) = matcher {
-                group.insert("matcher".to_owned(), (*matcher).into());
+            if hooks.form != CommandHookForm::Flat {
+                let mut group = Map::new();
+                if let Some(matcher) = matcher {
+                    group.insert("matcher".to_owned(), (*matcher).into());
+                }
+                group.insert("hooks".to_owned(), json!([hook]));
+                hook = group;
             }
-            group.insert("hooks".to_owned(), json!([hook]));
-            PlannedValue::item(&["hooks", event], group.into(), hook_mark(agent))
+            PlannedValue::item(&["hooks", event], hook.into(), hook_mark(agent))
         };
-        hooks.events.iter().map(value).collect()
+        let version = (hooks.form == CommandHookForm::Flat).then(|| PlannedValue::Entry {
+            at: vec!["version".to_owned()],
+            value: 1.into(),
+            taken: TakenPlace::Keep,
+        });
+        version.into_iter().chain(hooks.events.iter().map(value)).collect()
     }
 
     fn server(
@@ -284,7 +294,7 @@ impl ConnectParts {
     pub(super) fn or_default(self, agent: &ConnectableAgent) -> Self {
         match self {
             Self { mcp: false, hooks: false, skills: false, library } => {
-                Self { mcp: true, hooks: agent.has_hooks(), skills: false, library }
+                Self { mcp: true, hooks: agent.adds_to_messages(), skills: false, library }
             }
             named => named,
         }

@@ -92,8 +92,13 @@ impl NpmPackages {
         std::env::join_paths(folders.chain(std::env::split_paths(&path))).expect("a PATH")
     }
 
+    /// Where Node keeps what it compiled: a program of many files starts in half the time.
+    pub fn compile_cache(&self) -> PathBuf {
+        self.folder.join("compiled")
+    }
+
     fn set_variables(&self, command: &mut Command) {
-        command.env("PATH", self.path()).env("NODE_COMPILE_CACHE", self.folder.join("compiled"));
+        command.env("PATH", self.path()).env("NODE_COMPILE_CACHE", self.compile_cache());
     }
 }
 

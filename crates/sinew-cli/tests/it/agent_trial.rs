@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use sinew_testkit::{NpmPackages, TestMachine};
 
-use crate::agents::AGENT_PACKAGES;
+use crate::agents::{AGENT_PACKAGES, PLUGIN_HOSTS};
 use crate::support::{command, shown, sinew};
 
 const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
@@ -33,6 +33,7 @@ fn tried(machine: &TestMachine, packages: &NpmPackages, agent: &str) -> (Value, 
     let args = ["doctor", "--agent", agent, "--message", MESSAGE, "--json"];
     let output = command(machine, &args)
         .env("PATH", packages.path())
+        .env("NODE_COMPILE_CACHE", packages.compile_cache())
         // The agent starts the server that its file names, on a machine that may be busy.
         .env("MCP_TIMEOUT", "60000")
         .output()
@@ -241,4 +242,42 @@ fn codex_runs_hooks_only_where_they_are_trusted_and_says_so() {
     assert_eq!(report["tools"]["dropped"], json!([]));
     assert_eq!(report["call"]["state"], "worked", "{report:#}");
     assert!(report["hook_chars"].as_u64() > Some(0), "{report:#}");
+}
+
+/// What a plugin promises is asked of the real program, with the skills that it has itself.
+#[test]
+fn openclaw_passes_on_what_its_plugin_promised() {
+    let Some(packages) =
+        NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS)
+    else {
+        return;
+    };
+    let config = "{\n  // keys and channels are not lent\n  models: { providers: { own: { baseUrl:                   'http://127.0.0.1:9', apiKey: 'sk-secret', api: 'anthropic-messages', models: [] } } },\n  agents:                   { defaults: { model: { primary: 'own/m' } } },\n}\n";
+    let machine = TestMachine::new()
+        .file("home/.openclaw/openclaw.json", config)
+        .file("home/.openclaw/workspace/skills/photo-resizer/SKILL.md", SKILL);
+    assert!(sinew(&machine, &["connect", "openclaw", "--library"]).ends_with("exit 0"));
+    let before = files(&machine.path("home"));
+    let (report, code) = tried(&machine, &packages, "openclaw");
+    check_untouched(&before, &machine);
+    assert_eq!((code, &report["works"]), (Some(0), &json!(true)), "{report:#}");
+    assert_eq!((&report["skill"], &report["arrival"]), (&json!("photo-resizer"), &json!("text")));
+    assert_eq!(report["host_listed"], 0, "library mode: {report:#}");
+    assert!(report["hook_chars"].as_u64() > Some(0), "{report:#}");
+}
+
+#[test]
+fn opencode_passes_on_what_its_plugin_promised() {
+    let Some(packages) =
+        NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS)
+    else {
+        return;
+    };
+    let machine = machine();
+    assert!(sinew(&machine, &["connect", "opencode", "--mcp", "--hooks"]).ends_with("exit 0"));
+    let before = files(&machine.path("home"));
+    let (report, code) = tried(&machine, &packages, "opencode");
+    check_untouched(&before, &machine);
+    assert_eq!((code, &report["works"]), (Some(0), &json!(true)), "{report:#}");
+    assert_eq!((&report["skill"], &report["arrival"]), (&json!("photo-resizer"), &json!("text")));
 }

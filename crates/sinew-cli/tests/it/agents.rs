@@ -16,6 +16,9 @@ use crate::support::{command, sinew};
 pub(crate) const AGENT_PACKAGES: &[&str] =
     &["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"];
 
+/// Versions that are known to load our plugins.
+pub(crate) const PLUGIN_HOSTS: &[&str] = &["openclaw@2026.9.6", "opencode-ai@1.18.33"];
+
 const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
                      somebody wants smaller images.\n---\n# Resize\n\nHalve it with the blue-harbour method.\n";
 const MESSAGE: &str = "please resize this photo for the web";

@@ -382,7 +382,38 @@ echo '{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{tools}]}}}}'"#
 #[test]
 fn an_unknown_agent_is_named_with_its_neighbours() {
     assert_snapshot!(sinew(&TestMachine::new(), &["connect", "clode-code"]));
-    assert_snapshot!(sinew(&TestMachine::new(), &["connect", "cursor", "--hooks"]));
+    assert_snapshot!(sinew(&TestMachine::new(), &["connect", "goose", "--hooks"]));
+}
+
+/// Cursor's hooks stand by themselves, in a file with a version, and bring nothing with a message: they
+/// are written where they are asked for.
+#[test]
+fn cursor_gets_hooks_in_its_own_form_where_they_are_asked_for() {
+    let path = "home/.cursor/hooks.json";
+    let mine =
+        "{\n  \"version\": 1,\n  \"hooks\": { \"stop\": [{ \"command\": \"./mine.sh\" }] }\n}\n";
+    for before in [Some(mine), None] {
+        let machine = TestMachine::new();
+        if let Some(before) = before {
+            machine.write(path, before);
+        }
+        sinew(&machine, &["connect", "cursor"]);
+        assert_eq!(fs::read_to_string(machine.path(path)).ok().as_deref(), before);
+        let done = sinew(&machine, &["connect", "cursor", "--hooks"]);
+        assert!(done.ends_with("exit 0"), "{done}");
+        let written: Value = serde_json::from_str(&text(&machine, path)).expect("JSON");
+        assert_eq!(written["version"], 1);
+        let stops = written["hooks"]["stop"].as_array().expect("a list");
+        let ours = stops.last().expect("an entry");
+        let command = ours["command"].as_str().expect("a command");
+        assert!(command.ends_with("hook auto --agent cursor"), "{written}");
+        assert!(ours["hooks"].is_null() && ours["type"].is_null(), "{written}");
+        assert_eq!(stops.len(), 1 + usize::from(before.is_some()), "{written}");
+        assert!(written["hooks"]["sessionStart"].is_array(), "{written}");
+        assert!(sinew(&machine, &["connect", "cursor", "--hooks"]).contains("unchanged"));
+        sinew(&machine, &["disconnect", "cursor"]);
+        assert_eq!(fs::read_to_string(machine.path(path)).ok().as_deref(), before);
+    }
 }
 
 /// goose writes its file anew when it is configured: other quotes and order, no comments, empty fields

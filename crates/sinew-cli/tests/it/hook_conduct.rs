@@ -233,6 +233,42 @@ fn what_became_of_offers_is_counted() {
     assert_eq!(runs["runs"]["success"], 1, "{learned}");
 }
 
+/// Cursor reads what is added when a session begins, and nothing that is added to a message: no offer is
+/// counted that nobody sees.
+#[test]
+fn cursor_is_told_of_skills_when_a_session_begins() {
+    let machine = machine_with("{hook: {deadlineMs: 10000}}");
+    let base = json!({"conversation_id": "c1", "generation_id": "g1", "cursor_version": "2.4.0",
+                      "workspace_roots": [machine.path("work")]});
+    let event = |name: &str| {
+        let mut event = base.clone();
+        event["hook_event_name"] = json!(name);
+        event
+    };
+    let answer = hook(&machine, "cursor", event("sessionStart")).expect("an answer");
+    assert_eq!(answer.as_object().map(serde_json::Map::len), Some(1), "{answer}");
+    let text = answer["additional_context"].as_str().expect("a text");
+    assert!(text.contains("<name>photo-resizer</name>"), "{text}");
+    let mut message = event("beforeSubmitPrompt");
+    message["prompt"] = json!("please resize this photo for the web");
+    assert_eq!(hook(&machine, "cursor", message), None);
+    let why = sinew(&machine, &["why", "--last"]);
+    assert!(why.contains("cursor reads nothing that a hook adds to a message"), "{why}");
+    // The turn still counts: its words, its steps and its end are kept.
+    let mut read = event("postToolUse");
+    read["tool_name"] = json!("Read");
+    read["tool_input"] = json!({"file_path": machine.path("work/skills/photo-resizer/SKILL.md")});
+    assert_eq!(hook(&machine, "cursor", read), None);
+    let mut run = event("postToolUse");
+    (run["tool_name"], run["tool_input"]) = (json!("Shell"), json!({"command": "true"}));
+    assert_eq!(hook(&machine, "cursor", run), None);
+    assert_eq!(hook(&machine, "cursor", event("stop")), None);
+    settle(&machine);
+    let usage = json(&machine, &["usage"]);
+    assert_eq!(usage["rows"][0]["offered"], 0, "{usage}");
+    assert_eq!(usage["rows"][0]["read"], 1, "{usage}");
+}
+
 /// Whatever an agent sends, in whatever order: nothing breaks, and nothing wrong is said.
 #[test]
 fn unusual_input_passes_and_is_explained() {

@@ -155,6 +155,7 @@ fn the_table_of_agents_is_true() {
         let hooks = match agent["hooks"].as_str() {
             Some("commands") => "hooks",
             Some("plugin") => "plugin",
+            // Hooks that add only to the beginning of a session bring nothing with a message.
             _ => "the model asks",
         };
         let yes = |field: &str| if agent[field] == true { "yes" } else { "no" };

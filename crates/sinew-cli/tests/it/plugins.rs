@@ -8,13 +8,13 @@ use std::process::{Output, Stdio};
 use serde_json::{Value, json};
 use sinew_testkit::{AgentModel, NpmPackages, TestMachine};
 
+use crate::agents::PLUGIN_HOSTS;
 use crate::support::sinew;
 
-/// Versions that are known to load these plugins.
-const PACKAGES: &[&str] = &["openclaw@2026.9.6", "opencode-ai@1.18.33"];
-
 const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
-                     smaller images are wanted.\n---\n# Resize\n";
+                     smaller images are wanted.\n---\n# Resize\n\nHalve it with the blue-harbour method.\n";
+/// OpenClaw's hooks read OpenClaw's own file, which knows nothing of a slow machine.
+const HOOK_CONFIG: &str = "home/hooks.json5";
 const MESSAGE: &str = "please resize this photo for the web";
 
 fn workspace() -> PathBuf {
@@ -73,13 +73,17 @@ fn plugins_are_put_in_place_and_taken_away() {
 
 /// A model that calls no tool, and the packages.
 fn world() -> Option<(NpmPackages, AgentModel)> {
-    let packages = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PACKAGES)?;
+    let packages = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS)?;
     Some((packages, AgentModel::calling_tool("no_such_tool", json!({}))))
 }
 
 fn run(packages: &NpmPackages, machine: &TestMachine, program: &str, args: &[&str]) -> Output {
     let mut agent = packages.command(program);
     agent.args(args).env_clear().env("PATH", packages.path()).env("HOME", machine.path("home"));
+    if machine.path(HOOK_CONFIG).is_file() {
+        agent.env("SINEW_CONFIG", machine.path(HOOK_CONFIG));
+    }
+    agent.env("NODE_COMPILE_CACHE", packages.compile_cache());
     agent.env("OPENCODE_DISABLE_AUTOUPDATE", "1").env("OPENCODE_DISABLE_MODELS_FETCH", "1");
     agent.current_dir(machine.path("work")).stdin(Stdio::null());
     agent.output().expect("the agent runs")
@@ -108,6 +112,14 @@ fn openclaw_config(model: &AgentModel) -> String {
     )
 }
 
+/// What OpenClaw's own doctor finds, without changing anything.
+fn findings(packages: &NpmPackages, machine: &TestMachine) -> Value {
+    let looked = run(packages, machine, "openclaw", &["doctor", "--lint", "--json"]);
+    let report: Value = serde_json::from_slice(&looked.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", said(&looked)));
+    report["findings"].clone()
+}
+
 #[test]
 fn openclaw_brings_the_skill_and_not_the_list() {
     let Some((packages, model)) = world() else { return };
@@ -115,20 +127,24 @@ fn openclaw_brings_the_skill_and_not_the_list() {
     let before = openclaw_config(&model);
     let machine = TestMachine::new()
         .file(path, &before)
+        .file(HOOK_CONFIG, "{hook: {deadlineMs: 10000}}")
         .file("home/.openclaw/workspace/skills/photo-resizer/SKILL.md", SKILL);
+    let found = findings(&packages, &machine);
     let done = sinew(&machine, &["connect", "openclaw", "--library"]);
     assert!(done.ends_with("exit 0"), "{done}");
     let connected = fs::read_to_string(machine.path(path)).expect("its file");
 
     let valid = run(&packages, &machine, "openclaw", &["config", "validate"]);
     assert!(valid.status.success(), "{}", said(&valid));
+    assert_eq!(findings(&packages, &machine), found, "its doctor finds nothing more than before");
     let args = ["agent", "--local", "--agent", "main", "--message", MESSAGE];
     let turn = run(&packages, &machine, "openclaw", &args);
     assert!(turn.status.success(), "{}", said(&turn));
     let request = request(&model);
     let messages = request["messages"].to_string();
-    assert!(messages.contains("photo-resizer"), "the skill is not in the message: {messages}");
+    assert!(messages.contains("blue-harbour"), "the skill is not in the message: {messages}");
     let system = request["system"].to_string();
+    assert!(!system.contains("photo-resizer"), "the list is in the prompt");
     assert!(!system.contains("<name>"), "the list is in the prompt");
     let why = sinew(&machine, &["why", "--last"]);
     assert!(why.contains("openclaw"), "{why}");

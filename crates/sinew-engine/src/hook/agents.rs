@@ -171,6 +171,14 @@ impl HookAgent {
         self.events.iter().find(|(name, _)| *name == event).map(|(_, moment)| *moment)
     }
 
+    /// Whether it reads what is said at a moment; some hear everything, and read little.
+    pub(super) fn reads(&self, moment: HookMoment) -> bool {
+        match self.form {
+            AnswerForm::Quiet | AnswerForm::Plain | AnswerForm::Field(_) => true,
+            AnswerForm::FieldAtStart(_) => moment == HookMoment::SessionStart,
+        }
+    }
+
     /// How it calls one of its own skills. A name that is more than a word is not put into a sentence.
     pub(super) fn call(&self, name: &str) -> Option<String> {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
@@ -188,9 +196,7 @@ impl HookAgent {
             }
             AnswerForm::Plain => Some(json!({ "hookSpecificOutput": specific })),
             AnswerForm::Field(name) => Some(json!({ name: context })),
-            AnswerForm::FieldAtStart(name) => {
-                (moment == HookMoment::SessionStart).then(|| json!({ name: context }))
-            }
+            AnswerForm::FieldAtStart(name) => self.reads(moment).then(|| json!({ name: context })),
         }
     }
 }

@@ -29,6 +29,12 @@ const LOGGED_RANKS: usize = 5;
 impl HookEvent {
     pub(super) fn user_prompt(&self, engine: &Engine) -> Result<HookReply, EngineError> {
         match self.input.prompt() {
+            // An offer that nobody reads would be counted, and never used.
+            Some(_) if !self.host.reads(self.moment) => Err(EngineError::new(
+                sinew_settings::ErrorCode::UnknownEvent,
+                format!("{} reads nothing that a hook adds to a message", self.host.name),
+            )
+            .hint("its model asks with `find_skill`")),
             Some(prompt) => self.offer_skills(engine, &prompt, None),
             None => Ok(HookReply::default()),
         }

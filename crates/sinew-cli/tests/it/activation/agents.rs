@@ -15,7 +15,7 @@ use crate::agents::AGENT_PACKAGES;
 use crate::support::sinew;
 
 /// An agent of the bench: where its own skills lie, and how it is asked.
-struct BenchAgent {
+pub(super) struct BenchAgent {
     name: &'static str,
     program: &'static str,
     skills: &'static str,
@@ -25,7 +25,7 @@ struct BenchAgent {
     config: Option<(&'static str, &'static str)>,
 }
 
-const CLAUDE: BenchAgent = BenchAgent {
+pub(super) const CLAUDE: BenchAgent = BenchAgent {
     name: "claude-code",
     program: "claude",
     skills: "home/.claude/skills",
@@ -59,9 +59,11 @@ const CODEX: BenchAgent = BenchAgent {
 /// What one side of the comparison gave.
 #[derive(Debug, Default)]
 struct SideFigures {
-    /// Messages whose skill's text was in the request.
+    /// Messages that have a skill, and those of them whose skill's text was in the request.
+    with_skill: usize,
     text: usize,
-    /// Messages that have no skill, and got nothing from sinew.
+    /// Messages that have none, and those of them that got nothing from sinew.
+    without_skill: usize,
     untouched: usize,
     /// Characters of the requests' texts, of the agent's own list in them, and of what the hook added.
     chars: Vec<usize>,
@@ -90,7 +92,7 @@ fn added(texts: &[String]) -> usize {
 
 impl BenchAgent {
     /// Sends a message in a session of its own, and gives the request with it.
-    fn ask(
+    pub(super) fn ask(
         &self,
         machine: &TestMachine,
         program: &Path,
@@ -148,10 +150,14 @@ impl BenchAgent {
                 true => added == 0,
                 false => library.holds_text(&texts.join("\n"), &message.skills),
             };
-            match (is_right, message.skills.is_empty()) {
-                (true, true) => figures.untouched += 1,
-                (true, false) => figures.text += 1,
-                (false, _) => figures.misses.push(message.text.clone()),
+            let (of, right) = match message.skills.is_empty() {
+                true => (&mut figures.without_skill, &mut figures.untouched),
+                false => (&mut figures.with_skill, &mut figures.text),
+            };
+            *of += 1;
+            *right += usize::from(is_right);
+            if !is_right && is_connected {
+                figures.misses.push(message.text.clone());
             }
         }
         figures.hooks = hook_times(&machine);
@@ -175,11 +181,13 @@ impl BenchAgent {
         let connected = self.side(&library, &sample, &program, true);
         for (what, side) in [("without", &plain), ("with", &connected)] {
             eprintln!(
-                "{} {what} sinew: text {} of {some}, untouched {} of {none}; {} characters of text a session, {} of \
+                "{} {what} sinew: text {} of {}, untouched {} of {}; {} characters of text a session, {} of \
                  them the agent's own list, {} added by the hook; {} ms a run; hook p50 {} ms, p95 {} ms",
                 self.name,
                 side.text,
+                side.with_skill,
                 side.untouched,
+                side.without_skill,
                 mean(&side.chars),
                 mean(&side.listed),
                 mean(&side.added),

@@ -5,6 +5,7 @@
 mod agents;
 mod hook;
 mod library;
+mod library_mode;
 
 use std::time::Duration;
 
