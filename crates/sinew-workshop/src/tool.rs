@@ -178,12 +178,11 @@ impl Workshop<'_> {
     }
 
     /// A write that needs a person's approval also needs it to be undone.
-    fn check_may_undo(&self, by: &Actor) -> Result<()> {
+    pub(crate) fn check_may_undo(&self, by: &Actor) -> Result<()> {
         let auto = self.settings().approval_policy == sinew_settings::config::ApprovalPolicy::Auto;
-        if by.is_person() || auto {
-            Ok(())
-        } else {
-            Err(WorkshopError::NeedsPerson("undo a write"))
+        match by {
+            Actor::Agent { .. } if !auto => Err(WorkshopError::NeedsPerson("undo a write")),
+            _ => Ok(()),
         }
     }
 }

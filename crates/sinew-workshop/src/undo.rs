@@ -57,6 +57,7 @@ pub struct UndoReport {
 impl Workshop<'_> {
     /// Takes a write back, or goes back to a version.
     pub fn undo(&self, wish: &UndoTarget, force: UndoForce, by: &Actor) -> Result<UndoReport> {
+        self.check_may_undo(by)?;
         let _lock = self.lock()?;
         match wish {
             UndoTarget::Skill(skill) => {

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &BackupArgs, engine: &Engine, out: &mut Printer) -> Comm
 }
 
 /// Refuses what only a person may do where no person is.
-pub(super) fn check_person(out: &Printer, what: &str) -> Result<(), EngineError> {
+pub(crate) fn check_person(out: &Printer, what: &str) -> Result<(), EngineError> {
     if out.at_terminal() {
         return Ok(());
     }

@@ -28,7 +28,7 @@ pub(crate) struct SkillsArgs {
 impl SkillsArgs {
     /// Whether files are moved.
     pub(crate) fn acts(&self) -> bool {
-        matches!(self.action, SkillsCommand::Migrate)
+        matches!(self.action, SkillsCommand::Migrate | SkillsCommand::Load { .. })
     }
 }
 

@@ -184,10 +184,19 @@ fn the_memory_is_folded_anew_pruned_and_forgotten() {
     let machine = learned();
     assert_snapshot!(told(&machine, &["cortex", "rebuild"]));
     assert_snapshot!(told(&machine, &["cortex", "prune", "--dry-run"]));
-    assert_snapshot!(told(&machine, &["cortex", "reset", "--skill", "todoist"]));
-    assert_snapshot!(told(&machine, &["cortex", "reset", "--skill", "todoist", "--yes"]));
-    assert_snapshot!(told(&machine, &["cortex", "reset", "--region", "nowhere", "--yes"]));
-    assert_snapshot!(told(&machine, &["cortex", "reset", "--all", "--yes"]));
+    for args in [&["--skill", "todoist", "--yes"][..], &["--all", "--yes"]] {
+        let args = [&["cortex", "reset"], args].concat();
+        let refused = told(&machine, &args);
+        assert!(refused.contains("only a person") && refused.ends_with("exit 3"), "{refused}");
+    }
+    let typed = |more: &[&str]| {
+        crate::support::typed(&machine, &[&["cortex", "reset"], more].concat(), "n\n")
+    };
+    assert!(typed(&["--skill", "todoist"]).contains("was not forgotten"));
+    assert!(typed(&["--skill", "todoist", "--yes"]).contains("forgot the skill todoist"));
+    let nowhere = typed(&["--region", "nowhere", "--yes"]);
+    assert!(nowhere.ends_with("exit 1"), "{nowhere}");
+    assert!(typed(&["--all", "--yes"]).contains("forgot everything"));
     let neither = told(&machine, &["cortex", "reset", "--yes"]);
     assert!(neither.ends_with("exit 2"), "{neither}");
     assert!(told(&machine, &["cortex", "show"]).contains("nothing was learned yet"));

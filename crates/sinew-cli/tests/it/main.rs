@@ -35,6 +35,7 @@ mod learn;
 mod library;
 mod live;
 mod logging;
+mod matrix;
 mod mcp;
 mod one_skill;
 mod openpocket;

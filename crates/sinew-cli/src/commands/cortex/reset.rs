@@ -4,6 +4,7 @@ use sinew_cortex::record::ForgetScope;
 use sinew_engine::{Cortex, EngineError};
 use sinew_settings::ErrorCode;
 
+use crate::commands::backup::check_person;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -41,6 +42,7 @@ pub(super) fn run(args: &CortexResetArgs, cortex: &Cortex<'_>, out: &mut Printer
         (None, None) => (ForgetScope::All, "everything that was learned".to_owned()),
     };
     let what = render::safe(&what);
+    check_person(out, "lets sinew forget")?;
     let agreed = args.yes || out.can_ask() && confirmed(&what);
     if !agreed {
         return Err(EngineError::new(ErrorCode::NotConfirmed, format!("{what} was not forgotten"))
