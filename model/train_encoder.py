@@ -90,17 +90,19 @@ class Chunks:
         self.pool = ThreadPoolExecutor(threads)
 
     def hidden(self, keys, ids, mask):
-        """Outputs of the frozen layers, kept as half floats per text."""
+        """Outputs of the frozen layers, kept as half floats per text; a text of key None comes only once."""
         if self.depth == 0:
             return self.model.lower(ids, mask, 0)
-        if any(k not in self.cache for k in keys):
-            with torch.no_grad():
-                x = self.model.lower(ids, mask, self.depth)
-            for k, row, m in zip(keys, x, mask):
-                self.cache[k] = row[:int(m.sum())].half()
         out = torch.zeros(*ids.shape, minilm.HIDDEN)
-        for row, k in enumerate(keys):
-            kept = self.cache[k]
+        missing = [row for row, k in enumerate(keys) if k not in self.cache]
+        if missing:
+            with torch.no_grad():
+                out[missing] = self.model.lower(ids[missing], mask[missing], self.depth)
+        for row in missing:
+            if keys[row] is not None:
+                self.cache[keys[row]] = out[row, :int(mask[row].sum())].half()
+        for row in set(range(len(keys))) - set(missing):
+            kept = self.cache[keys[row]]
             out[row, :len(kept)] = kept
         return out
 
