@@ -3,8 +3,8 @@
     python refine_encoder.py --start ../crates/sinew-weights/encoder.bin --minutes 75 --freeze 2
 
 What is new against train_encoder.py:
-- Every training document is a negative of every message: those of the batch as they are now, the others as they
-  were when last seen (a bank of vectors).
+- Training documents outside the batch are negatives too, as they were when last seen (a bank of vectors), for
+  --fresh steps: an older vector is one that the model has turned away from since, and the loss then falls by turning.
 - Batches are grown along documents that look alike and along what the model confuses now: after every pass the
   bank's vectors say which wrong documents each message likes best. A document that beats the right one by more than
   DOUBT may be right too: it is not picked, and outside the batch it is not a negative.
@@ -143,6 +143,8 @@ def main():
     parser.add_argument("--words", type=float, default=0.0, help="share of the loss of the sum with BM25F")
     parser.add_argument("--average", type=float, default=0.99)
     parser.add_argument("--save-every", type=int, default=50)
+    parser.add_argument("--fresh", type=int, default=16, help="steps for which a vector of the bank is a negative")
+    parser.add_argument("--skills", type=int, default=SKILLS, help="skills in a batch")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     args = parser.parse_args()
@@ -214,12 +216,13 @@ def main():
                    args.work / f"{args.out}-{step}.pt")
 
     step, batches, turn, clock = 0, [], 0, time.time()
+    touched = torch.zeros(len(skills))  # the step of each vector of the bank
     losses = np.zeros(3)
     while (part := (time.time() - clock) / (60 * args.minutes)) < 1:
         if not batches:
             close = confused(bank, seen, messages, masked, len(skills))
             close = [list(dict.fromkeys([*mates[i], *alike[i], *close[i]])) for i in range(len(skills))]
-            batches, turn = epoch(similar.float().masked_fill(similar >= DUPLICATE, 0.0), close, rng), turn + 1
+            batches, turn = epoch(similar.float().masked_fill(similar >= DUPLICATE, 0.0), close, rng, args.skills), turn + 1
         batch = batches.pop()
         rate = args.rate * min(1, (step + 1) / 20, max(0.1, (1 - part) / args.cooldown))
         for group in optimizer.param_groups:
@@ -248,6 +251,7 @@ def main():
             for row, n in enumerate(chosen):
                 doubt[row, [len(batch) + j for j in messages[n].wrong]] = False
         away |= doubt
+        away[:, len(batch):] |= touched < step - args.fresh
         alone = F.cross_entropy(cosines.masked_fill(away, -1e4), owner)
         if args.words:
             said = words[chosen].float()
@@ -273,6 +277,7 @@ def main():
                 average.lerp_(p, 1 - min(args.average, (1 + step) / (10 + step)))
             full = [row for row, i in enumerate(batch) if i not in bare]
             bank[[batch[row] for row in full]] = doc.detach()[full]
+            touched[[batch[row] for row in full]] = step
             seen[chosen] = msg.detach()
         now = np.array([alone.item(), summed.item(), back.item()])
         losses = now if step == 1 else losses + 0.05 * (now - losses)

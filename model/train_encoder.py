@@ -58,25 +58,25 @@ def start_vectors(model, documents, work):
     return torch.from_numpy(np.load(path))
 
 
-def epoch(similar, near, rng):
-    """Batches of skill indices that cover every skill once, grown along near neighbours."""
+def epoch(similar, near, rng, size=SKILLS):
+    """Batches of `size` skill indices that cover every skill once, grown along near neighbours."""
     free = set(range(len(near)))
     seeds = list(free)
     rng.shuffle(seeds)
     batches = []
     while free:
         batch = []
-        while len(batch) < SKILLS and free:
+        while len(batch) < size and free:
             while seeds and seeds[-1] not in free:
                 seeds.pop()
             batch.append(seeds.pop())
             free.discard(batch[-1])
             close = [j for j in near[batch[-1]] if j in free and similar[batch[-1], j] < DUPLICATE]
-            for j in rng.sample(close, min(PICKED, len(close), SKILLS - len(batch))):
+            for j in rng.sample(close, min(PICKED, len(close), size - len(batch))):
                 batch.append(j)
                 free.discard(j)
         batches.append(batch)
-    if len(batches[-1]) < SKILLS // 2:
+    if len(batches[-1]) < size // 2:
         batches.pop()
     rng.shuffle(batches)
     return batches
