@@ -102,7 +102,7 @@ def load_encoder(path):
         return minilm.published()
     if Path(path).suffix == ".pt":
         saved = torch.load(path, weights_only=False)
-        model = minilm.MiniLM()
+        model = minilm.MiniLM(positions=len(saved["model"]["position.weight"]))
         model.load_state_dict(saved["model"])
         return model
     from export import read_encoder

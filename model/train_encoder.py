@@ -58,25 +58,25 @@ def start_vectors(model, documents, work):
     return torch.from_numpy(np.load(path))
 
 
-def epoch(similar, near, rng):
-    """Batches of skill indices that cover every skill once, grown along near neighbours."""
+def epoch(similar, near, rng, size=SKILLS):
+    """Batches of `size` skill indices that cover every skill once, grown along near neighbours."""
     free = set(range(len(near)))
     seeds = list(free)
     rng.shuffle(seeds)
     batches = []
     while free:
         batch = []
-        while len(batch) < SKILLS and free:
+        while len(batch) < size and free:
             while seeds and seeds[-1] not in free:
                 seeds.pop()
             batch.append(seeds.pop())
             free.discard(batch[-1])
             close = [j for j in near[batch[-1]] if j in free and similar[batch[-1], j] < DUPLICATE]
-            for j in rng.sample(close, min(PICKED, len(close), SKILLS - len(batch))):
+            for j in rng.sample(close, min(PICKED, len(close), size - len(batch))):
                 batch.append(j)
                 free.discard(j)
         batches.append(batch)
-    if len(batches[-1]) < SKILLS // 2:
+    if len(batches[-1]) < size // 2:
         batches.pop()
     rng.shuffle(batches)
     return batches
@@ -90,17 +90,19 @@ class Chunks:
         self.pool = ThreadPoolExecutor(threads)
 
     def hidden(self, keys, ids, mask):
-        """Outputs of the frozen layers, kept as half floats per text."""
+        """Outputs of the frozen layers, kept as half floats per text; a text of key None comes only once."""
         if self.depth == 0:
             return self.model.lower(ids, mask, 0)
-        if any(k not in self.cache for k in keys):
-            with torch.no_grad():
-                x = self.model.lower(ids, mask, self.depth)
-            for k, row, m in zip(keys, x, mask):
-                self.cache[k] = row[:int(m.sum())].half()
         out = torch.zeros(*ids.shape, minilm.HIDDEN)
-        for row, k in enumerate(keys):
-            kept = self.cache[k]
+        missing = [row for row, k in enumerate(keys) if k not in self.cache]
+        if missing:
+            with torch.no_grad():
+                out[missing] = self.model.lower(ids[missing], mask[missing], self.depth)
+        for row in missing:
+            if keys[row] is not None:
+                self.cache[keys[row]] = out[row, :int(mask[row].sum())].half()
+        for row in set(range(len(keys))) - set(missing):
+            kept = self.cache[keys[row]]
             out[row, :len(kept)] = kept
         return out
 

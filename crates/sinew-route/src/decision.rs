@@ -28,7 +28,10 @@ impl CandidateRanking<'_> {
         let (at, parts) = &self.order[place];
         let weights = self.heard.calibration.weights;
         let unit = (weights.lexical + weights.table + weights.encoder).max(1e-9);
-        let other = self.order.get(usize::from(place == 0)).map(|(_, parts)| parts.sum());
+        // A skill that is ruled out is no rival: it counts as if it were not there.
+        let rival = usize::from(place == 0);
+        let other = self.order.get(rival).filter(|_| !self.is_refused(rival));
+        let other = other.map(|(_, parts)| parts.sum());
         let score = parts.sum() / unit;
         // A single skill is compared with a document that matches nothing.
         let lead = score - other.map_or(0.0, |other| other / unit);
@@ -151,7 +154,8 @@ impl CandidateRanking<'_> {
     fn decide(&self, config: &RouterConfig, fit: f64, probabilities: &[f64]) -> RouteDecision {
         let place = |at: usize| probabilities.get(at).copied().unwrap_or(0.0);
         let (first, second) = (place(0), place(1));
-        if fit < config.floor || first <= 0.0 {
+        // With a floor of 0 something is always offered.
+        if self.order.is_empty() || fit < config.floor || (first <= 0.0 && config.floor > 0.0) {
             return RouteDecision::None;
         }
         let sure = first >= config.threshold && first - second >= config.margin;

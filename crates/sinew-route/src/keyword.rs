@@ -2,14 +2,17 @@
 //!
 //! It is the only signal if no model can be loaded, and a small boost otherwise.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::document::RouteDocument;
 use crate::index::RouteIndex;
 use crate::message::PreparedQuery;
 use crate::text::language::Language;
+use crate::text::negative::{negatives, without_negatives};
 use crate::text::normalised;
-use crate::text::words::WordExtractor;
+use crate::text::words::{WordExtractor, is_generic};
 
 /// The score from which the matcher alone would offer a skill.
 pub(crate) const THRESHOLD: f32 = 2.0;
@@ -26,6 +29,9 @@ pub(crate) struct TriggerPhrases {
     /// Phrases against it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) none: Vec<Vec<String>>,
+    /// Words of the sentences that say what it is not for, without those of its other text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) against: Vec<String>,
 }
 
 impl TriggerPhrases {
@@ -36,7 +42,11 @@ impl TriggerPhrases {
             let split = phrases.iter().map(|phrase| words.all(&normalised(phrase)));
             split.filter(|stems: &Vec<String>| !stems.is_empty()).collect()
         };
-        Self { any: stems(&document.triggers), none: stems(&document.negative) }
+        Self {
+            any: stems(&document.triggers),
+            none: stems(&document.negative),
+            against: words_against(document, &words),
+        }
     }
 
     /// Parses the form stored in the index; most documents declare none.
@@ -57,6 +67,25 @@ impl TriggerPhrases {
     pub(crate) fn matches_negative(&self, stems: &[String]) -> bool {
         self.none.iter().any(|phrase| stems.windows(phrase.len()).any(|words| words == phrase))
     }
+}
+
+/// What a description says a skill is not for, in words that speak for it nowhere else.
+fn words_against(document: &RouteDocument, words: &WordExtractor) -> Vec<String> {
+    let against = negatives(&document.description).join(" ");
+    if against.is_empty() {
+        return Vec::new();
+    }
+    let positive = without_negatives(&document.description);
+    let own = [document.name.as_str(), &positive]
+        .into_iter()
+        .chain(document.triggers.iter().map(String::as_str))
+        .chain(document.headings.iter().map(String::as_str));
+    let own: HashSet<String> = own.flat_map(|text| words.all(&normalised(text))).collect();
+    let mut found = words.all(&normalised(&against));
+    found.retain(|word| !own.contains(word) && !is_generic(word));
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// The matcher's word score of every document, without pairs of triggers.

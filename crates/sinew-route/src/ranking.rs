@@ -15,8 +15,12 @@ const NAME_WEIGHT: f64 = 100.0;
 const TRIGGER_WEIGHT: f64 = 0.5;
 const MAX_PAIRS: usize = 2;
 
-/// What a matched negative trigger subtracts, in units of the above.
-const REFUSED: f64 = 8.0;
+/// What a matched negative trigger subtracts, in units of the above: its author rules the skill out,
+/// so it comes after all others.
+const REFUSED: f64 = 100.0;
+
+/// What a message that is wholly about what a description excludes subtracts, in the same units.
+const AGAINST: f64 = 6.0;
 
 /// The maximum effect of learning.
 const MAX_PRIOR: f64 = 0.5;
@@ -56,6 +60,30 @@ impl<'a> CandidateRanking<'a> {
         ranking
     }
 
+    /// The share of the message's word mass that a document says it is not for.
+    fn share_against(&self, phrases: &TriggerPhrases) -> f64 {
+        if phrases.against.is_empty() {
+            return 0.0;
+        }
+        let (mut all, mut against) = (0.0_f32, 0.0_f32);
+        for looked in &self.heard.signals.looked {
+            all += looked.mass;
+            if phrases
+                .against
+                .binary_search(&self.heard.query.whole.terms[looked.term].word)
+                .is_ok()
+            {
+                against += looked.mass;
+            }
+        }
+        if all > 0.0 { f64::from(against / all) } else { 0.0 }
+    }
+
+    /// Whether a declared trigger rules the candidate at a position of the order out.
+    pub(crate) fn is_refused(&self, place: usize) -> bool {
+        self.order.get(place).is_some_and(|(_, parts)| parts.trigger.normalised < -REFUSED / 2.0)
+    }
+
     /// The parts of a document's score.
     fn parts(&self, at: usize, context: &RouteContext<'_>) -> ScoreParts {
         let (heard, signals) = (self.heard, &self.heard.signals);
@@ -70,7 +98,9 @@ impl<'a> CandidateRanking<'a> {
         let refused = phrases.matches_negative(&heard.stems);
         let keyword =
             heard.keywords.as_ref().map_or(0.0, |scores| scores[at]) + keyword::pair_score(pairs);
-        let trigger = pairs.min(MAX_PAIRS) as f64 - if refused { REFUSED } else { 0.0 };
+        let trigger = pairs.min(MAX_PAIRS) as f64
+            - AGAINST * self.share_against(&phrases)
+            - if refused { REFUSED } else { 0.0 };
         let prior = context.prior.and_then(|prior| prior.of(self.index.id(at))).unwrap_or(0.0);
         let named = f64::from(u8::from(heard.named.binary_search(&at).is_ok()));
         ScoreParts {

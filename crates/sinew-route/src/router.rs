@@ -20,7 +20,7 @@ pub struct RouterConfig {
     pub threshold: f64,
     /// `route.margin`: its lead over the second.
     pub margin: f64,
-    /// The probability below which nothing fits.
+    /// `route.floor`: the probability below which nothing fits; with 0 something is always offered.
     pub floor: f64,
     /// `route.top`: how many matches are returned, and the longest short list.
     pub top: usize,

@@ -176,6 +176,7 @@ impl Engine {
         let (route, mut config) = (&self.config.route, RouterConfig::default());
         config.threshold = route.threshold.unwrap_or(config.threshold);
         config.margin = route.margin.unwrap_or(config.margin);
+        config.floor = route.floor.unwrap_or(config.floor);
         config.top = route.top.unwrap_or(config.top);
         config
     }

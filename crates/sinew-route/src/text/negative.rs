@@ -24,6 +24,13 @@ pub(crate) fn without_negatives(description: &str) -> Cow<'_, str> {
     Cow::Owned(kept.trim().to_owned())
 }
 
+/// The sentences of a description that say what a skill is not for; none if it has no others.
+pub(crate) fn negatives(description: &str) -> Vec<&str> {
+    let (against, kept): (Vec<&str>, Vec<&str>) =
+        sentences(description).partition(|sentence| is_negative(sentence));
+    if kept.iter().all(|sentence| sentence.trim().is_empty()) { Vec::new() } else { against }
+}
+
 fn is_negative(sentence: &str) -> bool {
     let start = sentence.trim_start_matches(|c: char| {
         c.is_whitespace() || matches!(c, '*' | '-' | '–' | '—' | '_' | ':' | '(' | '"' | '•')
@@ -58,7 +65,9 @@ pub(crate) fn sentences(text: &str) -> impl Iterator<Item = &str> {
                 '。' | '！' | '？' | '；' | '\n' => true,
                 // An em dash starts a new clause: "… — do not use for …".
                 '—' | '–' => {
-                    rest[at + c.len_utf8()..].trim_start().to_lowercase().starts_with("do not ")
+                    let next =
+                        super::head(rest[at + c.len_utf8()..].trim_start(), 16).to_lowercase();
+                    next.starts_with("do not ") || next.starts_with("not for ")
                 }
                 _ => false,
             };

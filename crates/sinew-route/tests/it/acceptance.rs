@@ -120,6 +120,74 @@ fn declared_negative_triggers_speak_against() {
     assert!(ask(&refusing, text).matches[0].score < ask(&plain, text).matches[0].score - 1.0);
 }
 
+#[test]
+fn a_declared_negative_trigger_rules_the_skill_out() {
+    let described = "Brew tea and count the minutes for each kind";
+    let mut tea = RouteDocument::from_description("tea", "tea-timer", described);
+    tea.negative = vec!["iced tea".to_owned()];
+    let mut skills = corpus_skills();
+    skills.push(tea);
+    let router = router(&skills);
+    let wanted = ask(&router, "brew tea and count the minutes");
+    assert_eq!(names(&wanted)[0], "tea-timer");
+    let refused = ask(&router, "brew iced tea and count the minutes");
+    assert!(!names(&refused).contains(&"tea-timer"), "{:?}", names(&refused));
+    // A message that names the skill is the user's own word against its author's.
+    assert_eq!(names(&ask(&router, "use tea-timer for iced tea"))[0], "tea-timer");
+}
+
+#[test]
+fn what_a_description_excludes_counts_against_it() {
+    let with = |clause: &str| {
+        let described = format!("Cut and join sound recordings.{clause}");
+        let one = RouteDocument::from_description("cut", "recording-cutter", &described);
+        let mut skills = corpus_skills();
+        skills.push(one);
+        router(&skills)
+    };
+    let plain = with("");
+    for clause in [" Not for videos.", " Do not use for video.", " Quick — not for video clips."]
+    {
+        let excluding = with(clause);
+        let part = |router: &Router, text: &str| {
+            let message = UserMessage::from_user(text);
+            let told = router.explain(&message, "cut", &RouteContext::default()).expect("indexed");
+            told.skill.parts.trigger.normalised
+        };
+        let about = "cut and join these videos";
+        assert!(part(&excluding, about) < part(&plain, about) - 1.0, "{clause}");
+        let other = "cut and join these recordings";
+        assert!((part(&excluding, other) - part(&plain, other)).abs() < 1e-9, "{clause}");
+    }
+}
+
+#[test]
+fn a_floor_of_nothing_always_offers_something() {
+    for text in ["good evening", "thanks, that was it", "zzz qqq"] {
+        let with = |floor: f64| {
+            let config = RouterConfig { floor, ..RouterConfig::default() };
+            ask(&router_with(&corpus_skills(), models(), config), text)
+        };
+        assert_eq!(with(1.0).decision, RouteDecision::None, "{text}");
+        assert_ne!(with(0.0).decision, RouteDecision::None, "{text}");
+        assert!(with(0.0).offered > 0, "{text}");
+    }
+}
+
+#[test]
+fn threshold_and_margin_say_what_a_match_needs() {
+    if !has_models() {
+        return;
+    }
+    let with = |threshold: f64, margin: f64| {
+        let config = RouterConfig { threshold, margin, ..RouterConfig::default() };
+        ask(&router_with(&corpus_skills(), models(), config), "merge two pdf documents").decision
+    };
+    assert_eq!(with(0.0, 0.0), RouteDecision::Match);
+    assert_eq!(with(1.0, 0.0), RouteDecision::Shortlist);
+    assert_eq!(with(0.0, 1.0), RouteDecision::Shortlist);
+}
+
 const SENTENCE: &str = "Please shrink the photos from my camera so that I can send them by mail.";
 
 fn filler(length: usize) -> String {

@@ -14,6 +14,8 @@ section! {
         "threshold" => threshold: Option<f64> = None, in 0 to 1, shown "0.75";
         /// The lead a match needs over the second.
         "margin" => margin: Option<f64> = None, in 0 to 1, shown "0.2";
+        /// The probability that any skill fits, below which nothing is offered; with 0 something always is.
+        "floor" => floor: Option<f64> = None, in 0 to 1, shown "0.25";
         /// How many skills `find` shows, and the longest short list.
         "top" => top: Option<usize> = None, in 1 to f64::INFINITY, shown "5";
         /// Folder of a sentence-transformers model of BERT's shape, for the model `file`.
