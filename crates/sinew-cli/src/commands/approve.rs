@@ -113,8 +113,8 @@ pub(crate) fn current_actor(engine: &Engine, out: &Printer) -> Actor {
     }
 }
 
-/// The caller of a command that decides something: a person at a terminal, the configuration where it
-/// lets commands without one decide this, or else a program.
+/// The caller of a command that decides something: a person at a terminal, the configuration
+/// where it lets commands without one decide this, or else a program.
 pub(crate) fn deciding_actor(engine: &Engine, out: &Printer, act: UnattendedAct) -> Actor {
     if out.at_terminal() {
         return terminal_person(engine);

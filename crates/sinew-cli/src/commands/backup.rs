@@ -12,9 +12,10 @@ use crate::render;
 /// Copy the database, show the copies, or bring one back
 ///
 /// The database holds what was learned, proposed and approved. A copy is made every day that
-/// something changes, and seven are kept; a copy to a file of your own is kept by you. --restore puts
-/// a copy in the database's place, in a terminal only, because approvals come back with it; the
-/// database that was there is kept beside it. What was installed comes back with `sinew restore`.
+/// something changes, and seven are kept; a copy to a file of your own is kept by you. --restore
+/// puts a copy in the database's place, in a terminal only, because approvals come back with it;
+/// the database that was there is kept beside it. What was installed comes back with `sinew
+/// restore`.
 ///
 /// Examples:
 ///   sinew backup

@@ -13,9 +13,9 @@ use crate::render;
 
 /// Show and change the configuration, or import OpenClaw's
 ///
-/// Changes keep the comments of the file, and the file as it was stays beside it. Only a person can make
-/// them, or what approvals.unattended lists as settings; approvals, security, hub and agents say what is
-/// forbidden, and need a terminal always.
+/// Changes keep the comments of the file, and the file as it was stays beside it. Only a person
+/// can make them, or what approvals.unattended lists as settings; approvals, security, hub and
+/// agents say what is forbidden, and need a terminal always.
 ///
 /// Examples:
 ///   sinew config show
@@ -128,8 +128,8 @@ fn written(value: &Value) -> String {
     })
 }
 
-/// Who changes a key: what says what is forbidden is changed at a terminal alone, or a file that lets
-/// programs change settings would let them lift every other bar.
+/// Who changes a key: what says what is forbidden is changed at a terminal alone, or a file that
+/// lets programs change settings would let them lift every other bar.
 fn changing_actor(key: &str, engine: &Engine, out: &Printer) -> Actor {
     match engine.settings().is_guarded(key) {
         true => current_actor(engine, out),

@@ -82,9 +82,8 @@ pub(crate) fn run(
     for note in groups.notes() {
         out.note(&note);
     }
-    if let [names @ ..] = listing.replaces_bundled.as_slice()
-        && !names.is_empty()
-    {
+    let names = listing.replaces_bundled.as_slice();
+    if !names.is_empty() {
         let which = if names.len() == 1 { "the carried one" } else { "the carried ones" };
         out.note(&format!("used instead of {which} of the same name: {}", names.join(", ")));
     }

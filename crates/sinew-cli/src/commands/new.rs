@@ -14,9 +14,9 @@ use crate::render;
 
 /// Write a new skill from a template, and show how it routes
 ///
-/// The skill passes every rule set and the guard before it is written; nothing is overwritten. Then what
-/// it is for is routed as a message, and the three skills that come closest are shown: where one of them
-/// comes first, the description needs other words.
+/// The skill passes every rule set and the guard before it is written; nothing is overwritten.
+/// Then what it is for is routed as a message, and the three skills that come closest are shown:
+/// where one of them comes first, the description needs other words.
 ///
 /// Examples:
 ///   sinew new invoice-export                  asks what it is for

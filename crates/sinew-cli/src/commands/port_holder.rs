@@ -116,7 +116,9 @@ mod tests {
     fn the_program_that_has_a_port_is_named() {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("its address");
-        let answer = std::thread::spawn(move || drop(listener.accept()));
+        // The port stays held after its one answer.
+        let answering = listener.try_clone().expect("a second handle");
+        let answer = std::thread::spawn(move || drop(answering.accept()));
         let holder = PortHolder::of(address);
         assert!(!holder.is_sinew);
         assert_eq!(holder.program.map(|(_, id)| id), Some(std::process::id()));

@@ -44,8 +44,8 @@ pub(crate) struct ServeArgs {
 
 /// Open the dashboard in a browser
 ///
-/// Starts a server, as `sinew serve --open` does, or joins the one that is running already. Where another
-/// program has the port, it is named.
+/// Starts a server, as `sinew serve --open` does, or joins the one that is running already. Where
+/// another program has the port, it is named.
 ///
 /// Examples:
 ///   sinew ui
@@ -227,8 +227,8 @@ fn join(address: SocketAddr, out: &mut Printer) -> CommandResult {
     Ok(Exit::Done)
 }
 
-/// A link that signs a browser in. Only a terminal gets one: what reads a pipe may be a program, and
-/// the link makes a person.
+/// A link that signs a browser in. Only a terminal gets one: what reads a pipe may be a program,
+/// and the link makes a person.
 fn sign_in_link(app: &WebApp, origin: &str, out: &mut Printer) -> Result<String, CommandError> {
     if !out.at_terminal() {
         out.note("no terminal: start it in one for a link that signs you in to the dashboard");

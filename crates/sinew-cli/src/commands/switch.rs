@@ -11,8 +11,8 @@ use crate::render;
 
 /// Switch skills on
 ///
-/// Writes skills.entries.<key>.enabled to the configuration; its comments stay, and the file as it was
-/// stays beside it. Only a person can, or what approvals.unattended lists as settings.
+/// Writes skills.entries.<key>.enabled to the configuration; its comments stay, and the file as
+/// it was stays beside it. Only a person can, or what approvals.unattended lists as settings.
 ///
 /// Examples:
 ///   sinew enable github

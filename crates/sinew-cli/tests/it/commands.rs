@@ -152,14 +152,12 @@ fn config_import_keeps_what_was_there_and_a_backup() {
 #[test]
 fn an_empty_machine_has_the_skills_that_the_program_carries() {
     let machine = TestMachine::new();
-    let mut command = crate::support::command(&machine, &["list", "-q"]);
-    command.env_remove("SINEW_BUNDLED_SKILLS_DIR");
     // Copied away from the repository, so that no `skills` folder lies above it.
     let exe = machine.path("bin/sinew");
     std::fs::copy(env!("CARGO_BIN_EXE_sinew"), &exe).expect("a copy");
     let mut copied = std::process::Command::new(exe);
     copied
-        .args(["list", "-q"])
+        .args(["list", "--bundled", "-q"])
         .env_clear()
         .env("HOME", machine.path("home"))
         .current_dir(machine.path("work"));

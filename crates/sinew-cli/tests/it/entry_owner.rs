@@ -17,7 +17,7 @@ fn skill(name: &str, more: &str) -> String {
 fn machine() -> TestMachine {
     TestMachine::new()
         .file("home/.sinew/config.json5", CONFIG)
-        .file("home/.agents/skills/notion/SKILL.md", &skill("notion", ""))
+        .file("home/.agents/skills/notion/SKILL.md", skill("notion", ""))
         .script("show", "echo \"key=$NOTION_API_KEY\"")
 }
 
@@ -51,7 +51,7 @@ fn a_strangers_skill_key_gets_nothing_and_is_told_why() {
 fn the_user_can_say_whose_an_entry_is() {
     let config = "{skills: {entries: {notion: {apiKey: 'secret_notion_4711', for: 'pages'}}}}";
     let machine = machine()
-        .file("work/skills/pages/SKILL.md", &skill("pages", ", skillKey: notion"))
+        .file("work/skills/pages/SKILL.md", skill("pages", ", skillKey: notion"))
         .file("home/.sinew/config.json5", config);
     assert!(!key_of(&machine, "pages").contains("key=\n"));
     assert!(key_of(&machine, "notion").contains("key=\n"));
@@ -62,7 +62,7 @@ fn the_user_can_say_whose_an_entry_is() {
 
 #[test]
 fn a_project_that_takes_a_name_does_not_take_its_key() {
-    let machine = machine().file("work/skills/notion/SKILL.md", &skill("notion", ", emoji: x"));
+    let machine = machine().file("work/skills/notion/SKILL.md", skill("notion", ", emoji: x"));
     let told = key_of(&machine, "notion");
     assert!(told.contains("key=\n"), "{told}");
     let why = sinew(&machine, &["why", "notion"]);
@@ -81,7 +81,7 @@ fn a_project_that_takes_a_name_does_not_take_its_key() {
 fn a_planted_note_of_its_origin_counts_for_nothing() {
     let note = r#"{"version":1,"source":"git","slug":"notion"}"#;
     let machine = machine()
-        .file("work/skills/pages/SKILL.md", &skill("pages", ""))
+        .file("work/skills/pages/SKILL.md", skill("pages", ""))
         .file("work/skills/pages/.openclaw/source-origin.json", note);
     let told = key_of(&machine, "pages");
     assert!(told.contains("key=\n"), "{told}");
@@ -93,7 +93,7 @@ fn a_planted_note_of_its_origin_counts_for_nothing() {
 #[test]
 fn lists_of_agents_name_skills_and_not_keys() {
     let machine = TestMachine::new()
-        .file("work/skills/pages/SKILL.md", &skill("pages", ", skillKey: notion"))
+        .file("work/skills/pages/SKILL.md", skill("pages", ", skillKey: notion"))
         .file("home/.sinew/config.json5", "{agents: {defaults: {skills: ['notion']}}}");
     let told = sinew(&machine, &["prompt"]);
     assert!(!told.contains("<name>pages"), "{told}");

@@ -151,7 +151,6 @@ fn a_mistyped_command_says_what_was_meant() {
         ("upgrade", "update"),
         ("create", "new"),
         ("rm", "uninstall"),
-        ("status", "check"),
         ("instal", "install"),
     ] {
         let told = sinew(&machine, &[typed]);

@@ -18,9 +18,9 @@ use crate::render;
 
 /// Show a day with sinew: sample skills, a registry of its own, and what is learned on the way
 ///
-/// Everything happens in a folder that is made for it and removed at the end; no network is used, and
-/// nothing of yours is read or changed. In a terminal the server stays up until you press Enter, so
-/// that you can look around.
+/// Everything happens in a folder that is made for it and removed at the end; no network is used,
+/// and nothing of yours is read or changed. In a terminal the server stays up until you press
+/// Enter, so that you can look around.
 ///
 /// Examples:
 ///   sinew demo

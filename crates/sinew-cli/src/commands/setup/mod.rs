@@ -19,10 +19,10 @@ use crate::render;
 
 /// Set sinew up: look at this machine, connect its agents, and prove that it works
 ///
-/// Shows what is here, then offers each step by itself: connect an agent, read skills that no agent
-/// shared so far, compute the vectors that finding by meaning needs. At the end a message goes through
-/// a connected agent's hook. Every step can be declined, run alone and repeated; --undo takes back what
-/// setup did.
+/// Shows what is here, then offers each step by itself: connect an agent, read skills that no
+/// agent shared so far, compute the vectors that finding by meaning needs. At the end a message
+/// goes through a connected agent's hook. Every step can be declined, run alone and repeated;
+/// --undo takes back what setup did.
 ///
 /// Examples:
 ///   sinew setup

@@ -17,8 +17,8 @@ use crate::render;
 ///
 /// For each: the change as a diff, what was said, findings, the nearest skills, messages it would
 /// win and lose, and what it costs. Keys: a approve, r reject, e revise, s skip, d approve and
-/// remember that it is not a duplicate, n never for this skill, q quit. Without a terminal nothing is
-/// decided (exit 3); with --json the proposals are printed.
+/// remember that it is not a duplicate, n never for this skill, q quit. Without a terminal
+/// nothing is decided (exit 3); with --json the proposals are printed.
 ///
 /// Examples:
 ///   sinew workshop review

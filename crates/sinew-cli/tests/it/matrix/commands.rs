@@ -5,8 +5,8 @@ use sinew_testkit::TestMachine;
 use super::{MatrixRows, machine};
 use crate::support::{command, json, sinew, typed};
 
-/// What is typed to try each command that acts; nothing for one that looks, or that talks to a
-/// registry, whose own token decides.
+/// What is typed to try each command that acts; nothing for one that opens an editor, or
+/// that talks to a registry, whose own token decides.
 const ROWS: &[(&str, &str)] = &[
     ("report", "report --region writing --skill notes --version 1 --result ok"),
     ("install", "install ./new/tides --yes"),
@@ -45,11 +45,22 @@ const ROWS: &[(&str, &str)] = &[
     ("skills load", "skills load --all"),
     ("skills migrate", "skills migrate"),
     ("config import", "config import openclaw"),
+    ("config set", "config set route.top 7"),
+    ("config unset", "config unset route.top"),
+    ("config edit", ""),
+    ("bundled eject", "bundled eject sinew"),
+    ("new", "new soups --from soup"),
+    ("enable", "enable tea"),
+    ("disable", "disable notes"),
+    ("setup", "setup --yes"),
 ];
 
 /// Commands that change nothing but what they keep for the next look.
 const LOOKS: &[&str] = &[
+    "status",
     "find",
+    "open",
+    "bundled list",
     "list",
     "info",
     "why",
@@ -88,19 +99,22 @@ const LOOKS: &[&str] = &[
     "skills list",
     "skills validate",
     "config show",
+    "config get",
     "config path",
 ];
 
 /// Groups, whose commands have rows of their own.
-const GROUPS: &[&str] = &["cortex", "workshop", "skills", "config"];
+const GROUPS: &[&str] = &["bundled", "cortex", "workshop", "skills", "config"];
 
 /// The commands below one, as its help lists them.
 fn listed(machine: &TestMachine, path: &[&str]) -> Vec<String> {
     let mut args = path.to_vec();
     args.push("--help");
     let help = sinew(machine, &args);
-    let lines = help.lines().skip_while(|line| !line.starts_with("Commands:")).skip(1);
-    let names = lines.take_while(|line| line.starts_with("  ")).filter_map(|line| {
+    // The program's own list stands in groups, each under its title.
+    let lines = help.lines().skip_while(|line| !line.starts_with("Usage:")).skip(1);
+    let lists = lines.take_while(|line| !["Options:", "Arguments:"].contains(line));
+    let names = lists.filter_map(|line| {
         let name = line.strip_prefix("  ")?.split(' ').next()?;
         (!name.is_empty() && name != "help").then(|| name.to_owned())
     });
@@ -153,7 +167,9 @@ fn filled(machine: &TestMachine, text: &str) -> Vec<String> {
         text = text.replace("$DIGEST", &format!("sha256:{digest}"));
     }
     if text.contains("$PROPOSAL") {
-        text = text.replace("$PROPOSAL", &proposed(machine, "standup"));
+        // One skill for each command: what was applied before cannot be proposed again.
+        let verb = text.split(' ').nth(1).unwrap_or_default().to_owned();
+        text = text.replace("$PROPOSAL", &proposed(machine, &verb));
     }
     if text.contains("$WRITTEN") {
         let id = proposed(machine, "retro");
@@ -167,16 +183,8 @@ fn filled(machine: &TestMachine, text: &str) -> Vec<String> {
 /// What a person proposed, at a terminal.
 fn proposed(machine: &TestMachine, skill: &str) -> String {
     let about = format!("Write the {skill} note of the day");
-    let args = [
-        "workshop",
-        "suggest",
-        "--skill",
-        skill,
-        "--description",
-        &about,
-        "--body",
-        "- List what was done",
-    ];
+    let body = format!("- List what {skill} needs\n- Then {skill} it");
+    let args = ["workshop", "suggest", "--skill", skill, "--description", &about, "--body", &body];
     let told = typed(machine, &args, "");
     assert!(told.ends_with("exit 0"), "{told}");
     let waiting = json(machine, &["workshop", "list"]).to_string();

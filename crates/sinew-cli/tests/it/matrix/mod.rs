@@ -34,7 +34,7 @@ fn machine() -> TestMachine {
         .file("home/.cursor/mcp.json", "{}\n")
         .file(
             "home/.sinew/config.json5",
-            "{route: {model: 'static'}, plugins: {entries: {'skill-workshop': {enabled: true}}}}",
+            "{route: {model: 'static'}, skills: {entries: {tea: {enabled: false}}}, plugins: {entries: {'skill-workshop': {enabled: true}}}}",
         )
         .script("show", "echo shown")
 }
