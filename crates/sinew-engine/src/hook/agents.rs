@@ -25,11 +25,13 @@ pub enum HookMoment {
     SubagentStop,
     /// The session is over.
     SessionEnd,
+    /// The agent shortens its conversation, and does not begin a session for it.
+    Compacted,
 }
 
 impl HookMoment {
     /// Every moment with the word for it on the command line.
-    const WORDS: [(&'static str, Self); 9] = [
+    const WORDS: [(&'static str, Self); 10] = [
         ("session-start", Self::SessionStart),
         ("user-prompt", Self::UserPrompt),
         ("pre-tool", Self::PreTool),
@@ -39,6 +41,7 @@ impl HookMoment {
         ("subagent-start", Self::SubagentStart),
         ("subagent-stop", Self::SubagentStop),
         ("session-end", Self::SessionEnd),
+        ("compacted", Self::Compacted),
     ];
 
     pub(super) fn of_word(word: &str) -> Option<Self> {
@@ -122,6 +125,7 @@ const HOSTS: &[HookAgent] = &[
             ("AfterTool", HookMoment::PostTool),
             ("AfterAgent", HookMoment::Stop),
             ("SessionEnd", HookMoment::SessionEnd),
+            ("PreCompress", HookMoment::Compacted),
         ],
         form: AnswerForm::Quiet,
         call: Some("the tool activate_skill with `{name}`"),
@@ -132,6 +136,7 @@ const HOSTS: &[HookAgent] = &[
             ("before_prompt_build", HookMoment::UserPrompt),
             ("after_tool_call", HookMoment::PostTool),
             ("agent_end", HookMoment::Stop),
+            ("after_compaction", HookMoment::Compacted),
         ],
         form: AnswerForm::Field("prependContext"),
         call: None,
@@ -142,6 +147,7 @@ const HOSTS: &[HookAgent] = &[
             ("chat.message", HookMoment::UserPrompt),
             ("tool.execute.after", HookMoment::PostTool),
             ("session.idle", HookMoment::Stop),
+            ("session.compacted", HookMoment::Compacted),
         ],
         form: AnswerForm::Field("context"),
         call: Some("the tool skill with `{name}`"),

@@ -304,6 +304,75 @@ fn skills_in_use_come_back_after_a_conversation_was_shortened() {
     assert!(after.contains("<skill_text>"), "nothing of it is left: {after}");
 }
 
+/// Codex says once for each time that it shortened a conversation, before it goes on.
+#[test]
+fn a_conversation_that_is_shortened_twice_gets_its_skills_once() {
+    let machine = machine();
+    let engine = open(&machine);
+    let compact =
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "compact"});
+    assert!(added(&engine, &prompt("s", "1", MESSAGE)).contains("<skill_text>"));
+    assert!(added(&engine, &compact).contains("<skill_text>"));
+    assert!(!added(&engine, &compact).contains("<skill_text>"));
+}
+
+/// Gemini CLI, OpenClaw and opencode begin no session when they shorten a conversation: what was in use
+/// comes back with the next message.
+#[test]
+fn skills_in_use_come_back_with_the_next_message() {
+    for (agent, asked, shortened, field) in [
+        ("gemini", "BeforeAgent", "PreCompress", "/hookSpecificOutput/additionalContext"),
+        ("openclaw", "before_prompt_build", "after_compaction", "/prependContext"),
+        ("opencode", "chat.message", "session.compacted", "/context"),
+    ] {
+        let machine = machine();
+        let engine = open(&machine);
+        let say = |id: &str, text: &str| {
+            let event = json!({"hook_event_name": asked, "session_id": "s", "prompt_id": id, "prompt": text});
+            let answer = answered(&engine, agent, &event).unwrap_or_default();
+            answer.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        assert!(say("1", MESSAGE).contains("<skill_text>"), "{agent}");
+        assert_eq!(say("2", "thank you so far"), "", "{agent}");
+        let event = json!({"hook_event_name": shortened, "session_id": "s"});
+        assert_eq!(answered(&engine, agent, &event), None, "{agent}");
+        let back = say("3", "thank you, go on");
+        assert!(back.contains("before this conversation was shortened"), "{agent}: {back}");
+        assert!(back.starts_with("<sinew_context>\n") && back.ends_with("\n</sinew_context>"));
+        assert_eq!(back.matches("<skill_text>").count(), 1, "{agent}: {back}");
+        let told = why(&engine);
+        assert!(told.contains("it was in use before the conversation was shortened"), "{told}");
+        assert_eq!(say("4", "thank you again"), "", "{agent}: once");
+        assert!(say("5", MESSAGE).contains("fits this message too"), "{agent}: it is there again");
+        // A message that brings the text itself gets it once.
+        answered(&engine, agent, &event);
+        let both = say("6", MESSAGE);
+        assert_eq!(both.matches("<skill_text>").count(), 1, "{agent}: {both}");
+        assert!(both.starts_with("<matching_skills>"), "{agent}: {both}");
+    }
+}
+
+#[test]
+fn what_comes_back_is_a_setting_too() {
+    for (bring, holds_text, holds_name) in [("pointer", false, true), ("off", false, false)] {
+        let config = format!("{{hook: {{deadlineMs: 10000, bring: '{bring}'}}}}");
+        let machine = machine().file("home/.sinew/config.json5", config);
+        let engine = open(&machine);
+        let file = machine.path(PHOTO);
+        answered(&engine, "claude-code", &prompt("s", "1", "hello"));
+        let read = json!({"hook_event_name": "PostToolUse", "session_id": "s", "tool_use_id": "t",
+                          "tool_name": "Read", "tool_input": {"file_path": file}, "tool_response": {}});
+        answered(&engine, "claude-code", &read);
+        let compact =
+            json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "compact"});
+        let back = added(&engine, &compact);
+        let (index, in_use) = back.split_once("Skills that were in use").unwrap_or((&back, ""));
+        assert!(!index.contains("<skill_text>"), "{bring}: {back}");
+        assert_eq!(in_use.contains("<skill_text>"), holds_text, "{bring}: {back}");
+        assert_eq!(in_use.contains("photo-resizer"), holds_name, "{bring}: {back}");
+    }
+}
+
 #[test]
 fn a_helper_gets_the_skill_for_its_task() {
     let machine = machine();
