@@ -144,11 +144,12 @@ fn claude_code_passes_on_what_was_promised() {
     assert!(["text", "pointer"].contains(&arrival), "{report:#}");
     let tools = &report["tools"];
     assert_eq!(tools["dropped"], json!([]), "{tools}");
-    assert_eq!(
-        tools["promised"].as_array().map(Vec::len),
-        tools["arrived"].as_array().map(Vec::len)
-    );
-    assert!(tools["chars"].as_u64() > Some(1_000), "{tools}");
+    // Those that a model needs first are there; it searches for the others.
+    let arrived = tools["arrived"].to_string();
+    assert!(arrived.contains("find_skill") && arrived.contains("read_skill"), "{tools}");
+    let count = |list: &str| tools[list].as_array().map_or(0, Vec::len);
+    assert_eq!(count("promised"), count("arrived") + count("hidden"), "{tools}");
+    assert!(tools["chars"].as_u64() > Some(500), "{tools}");
     assert!(report["hook_chars"].as_u64() > Some(0), "{report:#}");
     let prompt =
         report["hooks"].as_array().expect("hooks").iter().find(|h| h["event"] == "user-prompt");

@@ -69,7 +69,12 @@ pub(super) struct HookAgent {
     form: AnswerForm,
     /// How it calls a skill that it knows itself; `{name}` stands for the skill. Some only read its file.
     call: Option<&'static str>,
+    /// Bytes of an addition that its model gets whole, where they are counted and not characters.
+    pub(super) most_bytes: Option<usize>,
 }
+
+/// Codex cuts the middle out of what has more than 2,500 tokens, which it reckons as four bytes each.
+const CODEX_BYTES: usize = 9_900;
 
 /// How an agent reads what is added to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +105,7 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Quiet,
         call: Some("the Skill tool with `{name}`, or /{name}"),
+        most_bytes: None,
     },
     HookAgent {
         name: "codex",
@@ -115,6 +121,7 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Plain,
         call: Some("mention ${name}"),
+        most_bytes: Some(CODEX_BYTES),
     },
     HookAgent {
         name: "gemini",
@@ -129,6 +136,7 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Quiet,
         call: Some("the tool activate_skill with `{name}`"),
+        most_bytes: None,
     },
     HookAgent {
         name: "openclaw",
@@ -140,6 +148,7 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Field("prependContext"),
         call: None,
+        most_bytes: None,
     },
     HookAgent {
         name: "opencode",
@@ -151,6 +160,7 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Field("context"),
         call: Some("the tool skill with `{name}`"),
+        most_bytes: None,
     },
     HookAgent {
         name: "cursor",
@@ -165,6 +175,7 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::FieldAtStart("additional_context"),
         call: None,
+        most_bytes: None,
     },
 ];
 

@@ -26,6 +26,9 @@ const MAX_TEXT: usize = 4_500;
 /// Characters for a skill's name and location, and for the sentences around its text.
 const HEADING_ROOM: usize = 400;
 
+/// Bytes of a character in most of the scripts that take many.
+const WIDEST_BYTES: usize = 3;
+
 /// What a shortened conversation gets back.
 #[derive(Debug, Default)]
 pub(super) struct SkillsInUse {
@@ -64,7 +67,7 @@ impl HookEvent {
         }
         let entries = || entries_in_use(engine, catalog, &lines, &[]);
         let back = match why {
-            SessionReturn::Compacted => brought_back(engine, &entries(), MAX_TEXT),
+            SessionReturn::Compacted => brought_back(engine, &entries(), self.room()),
             SessionReturn::Resumed if engine.config.hook.bring == BringMode::Off => {
                 SkillsInUse::default()
             }
@@ -89,11 +92,16 @@ impl HookEvent {
         }
         self.journal(&engine.env).mark(&JournalLine::Returned).map_err(kept)?;
         let entries = entries_in_use(engine, catalog, lines, brought);
-        let mut back = brought_back(engine, &entries, room.min(MAX_TEXT));
+        let mut back = brought_back(engine, &entries, room.min(self.room()));
         if !back.text.is_empty() {
             back.text = framed(SESSION_FRAME, back.text.trim());
         }
         self.keep_offers(engine, back)
+    }
+
+    /// Characters of all texts that come back; of an agent that counts bytes, so few that any script fits.
+    fn room(&self) -> usize {
+        self.host.most_bytes.map_or(MAX_TEXT, |bytes| MAX_TEXT.min(bytes / WIDEST_BYTES))
     }
 
     fn keep_offers(

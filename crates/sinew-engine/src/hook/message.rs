@@ -86,6 +86,7 @@ impl HookEvent {
         let limits = ContextLimits {
             most: engine.config.hook.max_chars,
             with_text: engine.config.hook.max_body,
+            bytes: self.host.most_bytes,
         };
         let mut context =
             context::matching_skills(choice.confidence, &choice.offers, &unavailable, limits);

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sinew_engine::hook::HookEvent;
 use sinew_engine::{Engine, EngineOptions, RouteRequest};
 use sinew_route::DegradedKind;
+use sinew_settings::config::ModelChoice;
 use sinew_testkit::{TestMachine, hostile_texts};
 
 const FRONT: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use it to make \
@@ -101,6 +102,38 @@ fn a_long_text_comes_with_its_beginning_and_a_table_of_contents() {
     assert!(text.chars().count() > 8_500, "{}", text.chars().count());
     assert!(text.contains("the file at the location has the rest"), "{text}");
     assert!(text.contains("  - The end (line 606)"), "{text}");
+}
+
+/// Codex counts bytes, and cuts the middle out of what has more than ten thousand: a text in a script
+/// that takes three of them for a character would come with a hole.
+#[test]
+fn codex_gets_no_more_bytes_than_its_model_is_handed_whole() {
+    let machine = machine();
+    let steps = "先看图片的尺寸，再小心地把它缩小，然后检查结果。\n".repeat(400);
+    machine.write(PHOTO, format!("{FRONT}# Resize\n{steps}## The end\nDone.\n"));
+    for number in 0..40 {
+        let text =
+            format!("---\nname: s{number}\ndescription: {}\n---\n# S\n", "检查图片".repeat(60));
+        machine.write(&format!("work/skills/s{number}/SKILL.md"), text);
+    }
+    let engine = open(&machine);
+    let given = |agent: &str, event: &Value| {
+        let answer = answered(&engine, agent, event).expect("an answer");
+        let text = answer["hookSpecificOutput"]["additionalContext"].as_str().expect("a text");
+        text.to_owned()
+    };
+    let named = prompt("s", "1", "$photo-resizer for this photo");
+    let text = given("codex", &named);
+    assert!(text.len() <= 10_000 && text.len() > 9_000, "{} bytes", text.len());
+    assert!(text.contains("<skill_text>") && text.contains("  - The end (line"), "{text}");
+    assert!(given("claude-code", &named).len() > 20_000, "others count characters");
+    let start = json!({"hook_event_name": "SessionStart", "session_id": "t", "source": "startup"});
+    let index = given("codex", &start);
+    assert!(index.len() <= 10_000 && index.contains("available_skills"), "{} bytes", index.len());
+    let compact =
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "compact"});
+    let back = given("codex", &compact);
+    assert!(back.len() <= 10_000 && back.contains("<skill_text>"), "{} bytes", back.len());
 }
 
 #[test]
@@ -231,6 +264,34 @@ fn a_hostile_text_does_not_leave_its_frame() {
     assert!(brought >= 40, "most of them reach the frame: {brought}");
 }
 
+/// On a new machine most of the carried skills lack their program. A message that needs none of them is
+/// not told of one, and a message that does is.
+#[test]
+fn missing_programs_are_told_of_where_they_are_needed() {
+    let machine =
+        TestMachine::new().file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}");
+    let engine = open(&machine);
+    let filled = engine.routing().fill_vectors(&engine.snapshot(), ModelChoice::Default, &|_| {});
+    filled.expect("vectors");
+    for (at, text) in [
+        "rename this variable to total",
+        "refactor the parser into two modules",
+        "sorry ignore that last message, wrong window",
+        "how many words are in this sentence: the quick brown fox",
+        "thank you again",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let text = added(&engine, &prompt(&format!("s{at}"), "1", text));
+        assert!(!text.contains("<unavailable_skill>"), "{text}");
+    }
+    let note = "write a new note about the meeting into my Obsidian vault";
+    let text = added(&engine, &prompt("o", "1", note));
+    assert!(text.contains("<unavailable_skill>\n<name>obsidian</name>"), "{text}");
+    assert!(text.contains("<command>sinew "), "{text}");
+}
+
 /// Gemini CLI hands the text of a session's start back before the first message, with its brackets
 /// escaped.
 #[test]
@@ -325,7 +386,7 @@ fn skills_in_use_come_back_with_the_next_message() {
         ("openclaw", "before_prompt_build", "after_compaction", "/prependContext"),
         ("opencode", "chat.message", "session.compacted", "/context"),
     ] {
-        let machine = machine();
+        let machine = without_bundled_skills(machine());
         let engine = open(&machine);
         let say = |id: &str, text: &str| {
             let event = json!({"hook_event_name": asked, "session_id": "s", "prompt_id": id, "prompt": text});

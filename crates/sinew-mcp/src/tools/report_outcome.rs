@@ -19,8 +19,7 @@ use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "report_outcome",
-    description: "How the use of a skill went. Give the run or the skill, and the task, which is not \
-                  stored.",
+    description: "How a skill did. Give the run or the skill, and the task, which is not stored.",
     input: tool_schema::input::<ReportOutcomeInput>,
     output: Some(tool_schema::any_object),
     hints: ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false },
