@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use sinew_engine::connect::{ConnectParts, ConnectRequest};
 use sinew_engine::hook::HookEvent;
 use sinew_engine::{Engine, EngineOptions, RouteRequest};
 use sinew_route::DegradedKind;
@@ -179,6 +180,15 @@ fn where_the_agent_knows_the_skill_the_text_says_how_to_call_it() {
     let codex =
         answered(&engine, "codex", &prompt("s", "1", MESSAGE)).expect("an answer").to_string();
     assert!(!codex.contains("<call>"), "Codex does not read that folder: {codex}");
+    // In library mode Claude Code keeps its model from calling it.
+    let request = ConnectRequest {
+        parts: ConnectParts { library: true, ..ConnectParts::default() },
+        ..ConnectRequest::new("claude-code")
+    };
+    let plan = engine.connect().plan(&request).expect("a plan");
+    engine.connect().connect(&request, plan).expect("connected");
+    let text = added(&engine, &prompt("library", "1", MESSAGE));
+    assert!(text.contains("<skill_text>") && !text.contains("<call>"), "{text}");
 }
 
 #[test]
