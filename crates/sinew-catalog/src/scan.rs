@@ -26,7 +26,9 @@ use crate::listing::{FolderEntryKind, FolderListing, MAX_SURVEYED, ReadAnchor, i
 const OUT_OF_REACH: &[&str] = &["link-entry", "hardlink-entry", "special-file"];
 
 /// The guard's verdict on a loaded skill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, borsh::BorshDeserialize, borsh::BorshSerialize,
+)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScanSummary {
     /// Allow, warn or block.
@@ -34,6 +36,10 @@ pub struct ScanSummary {
     /// The digest of the skill's folder.
     pub digest: String,
     /// How many findings there are at warn and above.
+    #[borsh(
+        serialize_with = "crate::catalog_cache::write_count",
+        deserialize_with = "crate::catalog_cache::read_count"
+    )]
     pub findings: usize,
 }
 

@@ -38,6 +38,7 @@
 pub mod acquire;
 mod agent_trial;
 pub mod approval;
+mod assembled_file;
 mod authority;
 mod bundled;
 mod catalog_cache;

@@ -64,7 +64,10 @@ pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -
     if args.event == "settle" {
         // It runs in the background, with its output thrown away: only the log can tell of a failure.
         let settled = match args.queued {
-            true => hook::settle_queued(&env),
+            true => {
+                background::lower_priority();
+                hook::settle_queued(&env)
+            }
             false => hook::settle_all(&env, options),
         };
         if let Err(error) = settled {

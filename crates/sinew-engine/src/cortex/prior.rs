@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use sinew_catalog::Catalog;
 use sinew_cortex::lesson::Lesson;
 use sinew_cortex::memory::{CortexMemory, RegionCandidate};
 use sinew_cortex::recall::{RecallTask, find_region};
@@ -46,7 +45,10 @@ impl SkillPrior for LearnedPrior {
 impl Engine {
     /// What is remembered, where there is enough of it. Routing is local: a database on a server is
     /// asked only where it is open already, and one that does not exist is not made.
-    pub(crate) fn routing_memory(&self, catalog: &Catalog) -> Option<RoutingMemory> {
+    pub(crate) fn routing_memory<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Option<RoutingMemory> {
         if self.cortex.get().is_none() && !store::local_exists(&self.env) {
             return None;
         }
@@ -55,7 +57,6 @@ impl Engine {
         if memory.outcomes() < ENOUGH {
             return None;
         }
-        let names = catalog.entries.iter().map(|entry| entry.name.as_str());
         Some(RoutingMemory {
             memory,
             policy: cortex.policy().clone(),

@@ -63,15 +63,13 @@ impl HookEvent {
         helper: Option<&str>,
     ) -> Result<HookReply, EngineError> {
         let message: String = message.chars().take(MAX_ROUTED).collect();
-        let snapshot = engine.snapshot();
-        let answer = engine.routing().route(
-            &snapshot,
-            &RouteRequest {
-                actor: Actor::Agent { name: self.host.name.to_owned() },
-                until: Some(self.models_until(engine)),
-                ..RouteRequest::new(message.as_str())
-            },
-        );
+        let request = RouteRequest {
+            actor: Actor::Agent { name: self.host.name.to_owned() },
+            until: Some(self.models_until(engine)),
+            ..RouteRequest::new(message.as_str())
+        };
+        let snapshot = engine.snapshot_for(&request);
+        let answer = engine.routing().route(&snapshot, &request);
         let journal = self.journal(&engine.env);
         let earlier = journal.lines().map_err(kept)?;
         let touched = match engine.config.hook.files {
@@ -116,7 +114,8 @@ impl HookEvent {
         self.note_offers(engine, &offers);
         self.log(engine, routed(&message, &answer, &unavailable, choice, &context, &offers))?;
         let pending = |gone: &DegradedSignal| gone.kind == DegradedKind::VectorsPending;
-        let work_left = answer.degraded.iter().any(pending);
+        let work_left =
+            answer.degraded.iter().any(pending) || engine.routing().work_is_due(&snapshot);
         Ok(HookReply { output: self.added(&context.text), work_left })
     }
 
@@ -145,7 +144,7 @@ impl HookEvent {
             && recalled.decision.action == RecallAction::Present;
         let Some(slug) = recalled.decision.slug.filter(|_| fits) else { return };
         let candidate = recalled.candidates.iter().find(|one| one.slug == slug);
-        let is_here = snapshot.catalog.unshadowed().any(|entry| entry.name == slug);
+        let is_here = snapshot.holds(&slug);
         // It becomes a word of a command that is shown to be copied.
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
         let is_word = slug.chars().all(plain) && !slug.starts_with('-');

@@ -8,6 +8,7 @@ mod connect;
 mod acquire;
 mod approval;
 mod hook;
+mod large_catalog;
 mod live_engine;
 mod models;
 mod prompt;

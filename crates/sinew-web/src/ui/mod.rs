@@ -30,14 +30,17 @@ mod traces;
 mod workshop;
 
 use axum::Router;
-use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
+use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
+use axum::http::{HeaderMap, HeaderValue};
 use axum::middleware::{from_fn_with_state, map_response};
-use axum::response::{Redirect, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 
 use crate::access::identify;
+use crate::api::Problem;
 use crate::app::{WebApp, count};
+use frame::PageError;
+use sinew_settings::ErrorCode;
 
 /// What pages may load and run: only files from this server, nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -81,10 +84,32 @@ pub(crate) fn router(app: &WebApp) -> Router {
         .route("/assets/style.css", get(assets::style))
         .route("/assets/app.js", get(assets::script))
         .route("/assets/icon.svg", get(assets::icon))
+        .method_not_allowed_fallback(wrong_method)
+        .fallback(unknown_page)
         .layer(map_response(with_policy))
         .layer(from_fn_with_state(app.clone(), identify))
         .layer(from_fn_with_state(app.clone(), count))
         .with_state(app.clone())
+}
+
+/// What no route knows: a page for browsers, a problem for programs.
+async fn unknown_page(headers: HeaderMap) -> Response {
+    let problem = Problem::new(ErrorCode::UnknownRoute, "there is no page at this address")
+        .hint("the overview leads to every page; programs find theirs below /api/v1");
+    shown(&headers, problem)
+}
+
+/// A page that cannot be asked that way, such as a form's address in the address bar.
+async fn wrong_method(headers: HeaderMap) -> Response {
+    shown(&headers, Problem::new(ErrorCode::WrongMethod, "this address is not asked that way"))
+}
+
+fn shown(headers: &HeaderMap, problem: Problem) -> Response {
+    let accepts = headers.get(ACCEPT).and_then(|kinds| kinds.to_str().ok()).unwrap_or_default();
+    match accepts.contains("text/html") {
+        true => PageError(problem).into_response(),
+        false => problem.into_response(),
+    }
 }
 
 async fn with_policy(mut response: Response) -> Response {

@@ -40,6 +40,30 @@ async fn every_page_is_drawn() {
     assert_eq!(browser.get("/workshop/none").await.status, StatusCode::NOT_FOUND);
 }
 
+/// A browser gets a page with a way on, a program a problem that it can read.
+#[tokio::test]
+async fn an_unknown_address_answers_as_a_page() {
+    let server = Server::new();
+    for (path, method, status) in [
+        ("/no-such-page", "GET", StatusCode::NOT_FOUND),
+        ("/skills/a/b/c/d", "GET", StatusCode::NOT_FOUND),
+        ("/hub/install", "GET", StatusCode::METHOD_NOT_ALLOWED),
+    ] {
+        let ask = |accept: &str| {
+            let request = Request::builder().method(method).uri(path).header("accept", accept);
+            server.send(request.body(Body::empty()).expect("a request"))
+        };
+        let page = ask("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8").await;
+        assert_eq!(page.status, status, "{path}");
+        assert!(page.header("content-type").starts_with("text/html"), "{path}: {}", page.text);
+        assert!(page.text.contains("<h1") && page.text.contains("href=\"/\""), "{}", page.text);
+        assert!(page.header("content-security-policy").contains("script-src 'self'"));
+        let problem = ask("application/json").await;
+        assert_eq!(problem.status, status, "{path}");
+        assert_eq!(problem.header("content-type"), "application/problem+json", "{path}");
+    }
+}
+
 #[tokio::test]
 async fn a_caller_who_is_not_signed_in_is_sent_to_sign_in() {
     let server = Server::new();
