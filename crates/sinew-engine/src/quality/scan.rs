@@ -162,7 +162,11 @@ impl QualityHandle<'_> {
             EngineError::new(code, error.to_string())
                 .caused_by(error)
                 .hint("`sinew scan` shows the digest and the rules that were found")
-        })
+        })?;
+        // An engine that stays open judges the skill anew at its next look.
+        self.engine.scan_gate.accept(given);
+        self.engine.forget_below(&scanned.path);
+        Ok(())
     }
 
     /// How often each rule of the scanner matches in the catalog, with its severity.
