@@ -18,10 +18,8 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
     pages.sort();
     pictures.sort();
-    let texts: Vec<String> = pages
-        .iter()
-        .map(|page| fs::read_to_string(docs.join(page)))
-        .collect::<Result<_, _>>()?;
+    let texts: Vec<String> =
+        pages.iter().map(|page| fs::read_to_string(docs.join(page))).collect::<Result<_, _>>()?;
     pictures.retain(|picture| texts.iter().any(|text| text.contains(&format!("({picture})"))));
     let mut code = String::from("const PAGES: &[(&str, &str)] = &[\n");
     for page in &pages {

@@ -141,9 +141,8 @@ impl ScanGate {
     /// The verdict here, without accepted rules and unreachable files.
     fn weigh(&self, digest: &str, findings: &[Finding]) -> ScanJudgement {
         let overrides = self.overrides();
-        let accepted = |rule: &str| {
-            overrides.iter().any(|given| given.rule == rule && given.digest == digest)
-        };
+        let accepted =
+            |rule: &str| overrides.iter().any(|given| given.rule == rule && given.digest == digest);
         let counts = |finding: &&Finding| {
             !OUT_OF_REACH.contains(&finding.rule.as_str()) && !accepted(&finding.rule)
         };

@@ -71,8 +71,12 @@ fn show(wanted: &str, out: &mut Printer) -> CommandResult {
         let said = format!("the book has no page `{}`", wanted.escape_debug());
         let error = EngineError::new(ErrorCode::NoSuchFile, said);
         let pages: Vec<String> = Book.pages().iter().map(name).collect();
-        let near = nearest(wanted, pages.iter().map(String::as_str)).first().map(|near| format!("did you mean `{near}`?"));
-        return Err(error.hint(near.unwrap_or_else(|| "`sinew docs` lists the pages".to_owned())).into());
+        let near = nearest(wanted, pages.iter().map(String::as_str))
+            .first()
+            .map(|near| format!("did you mean `{near}`?"));
+        return Err(error
+            .hint(near.unwrap_or_else(|| "`sinew docs` lists the pages".to_owned()))
+            .into());
     };
     let told = json!({"page": name(&page), "title": page.title(), "text": page.text});
     out.data(&told, |text| {

@@ -201,7 +201,8 @@ fn unknown_options(shelf: &mut ToolShelf, command: &ShellCommand, style: HelpSty
     let words: Vec<&str> = command.arguments().iter().map(|word| word.text.as_str()).collect();
     // What stands behind `--` is another program's.
     let own = words.iter().position(|word| *word == "--").map_or(&words[..], |end| &words[..end]);
-    let operands: Vec<&str> = own.iter().copied().take_while(|word| !word.starts_with('-')).collect();
+    let operands: Vec<&str> =
+        own.iter().copied().take_while(|word| !word.starts_with('-')).collect();
     let help = shelf.help(program, style, &operands);
     let unlisted = UNLISTED.iter().find(|(name, ..)| *name == program).map_or(&[][..], |row| row.1);
     let options = own.iter().filter(|word| word.len() > 1 && word.starts_with('-'));
@@ -216,22 +217,31 @@ fn unknown_options(shelf: &mut ToolShelf, command: &ShellCommand, style: HelpSty
 #[test]
 fn the_commands_of_carried_skills_still_parse() {
     if std::env::var_os("SINEW_LONG").is_none_or(|value| value != "1") {
-        report_skip("the commands of carried skills are held against their tools with SINEW_LONG=1");
+        report_skip(
+            "the commands of carried skills are held against their tools with SINEW_LONG=1",
+        );
         return;
     }
     let mut shelf = ToolShelf::new();
     let (mut wrong, mut missing) = (Vec::new(), Vec::new());
     let mut parsed: BTreeMap<String, usize> = BTreeMap::new();
-    let mut folders: Vec<PathBuf> =
-        fs::read_dir(LIBRARY).expect("the library").map(|entry| entry.expect("an entry").path()).collect();
+    let mut folders: Vec<PathBuf> = fs::read_dir(LIBRARY)
+        .expect("the library")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
     folders.sort();
     for folder in folders.iter().filter(|path| path.is_dir()) {
         let skill = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = fs::read_to_string(folder.join("SKILL.md")).expect("a skill");
         for command in commands(&text) {
             let Some(program) = command.program() else { continue };
-            let Some((_, style)) = PROGRAMS.iter().find(|(name, _)| *name == program) else { continue };
-            if PLUGIN_COMMANDS.iter().any(|(name, verb)| *name == program && command.verb() == Some(verb)) {
+            let Some((_, style)) = PROGRAMS.iter().find(|(name, _)| *name == program) else {
+                continue;
+            };
+            if PLUGIN_COMMANDS
+                .iter()
+                .any(|(name, verb)| *name == program && command.verb() == Some(verb))
+            {
                 continue;
             }
             if shelf.help(program, *style, &[]).is_empty() {
@@ -240,7 +250,8 @@ fn the_commands_of_carried_skills_still_parse() {
             }
             *parsed.entry(skill.clone()).or_default() += 1;
             for option in unknown_options(&mut shelf, &command, *style) {
-                let words: Vec<&str> = command.words.iter().map(|word| word.text.as_str()).collect();
+                let words: Vec<&str> =
+                    command.words.iter().map(|word| word.text.as_str()).collect();
                 wrong.push(format!("{skill}: {option} in {}", words.join(" ")));
             }
         }

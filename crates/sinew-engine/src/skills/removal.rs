@@ -29,14 +29,13 @@ pub struct RemovedSkill {
 
 impl SkillsHandle<'_> {
     /// Removes a skill, and records who did. Only a person can.
-    pub fn remove(
-        &self,
-        entry: &CatalogEntry,
-        actor: &Actor,
-    ) -> Result<RemovedSkill, EngineError> {
+    pub fn remove(&self, entry: &CatalogEntry, actor: &Actor) -> Result<RemovedSkill, EngineError> {
         self.engine.check_gate()?;
         if !actor.is_person() {
-            return Err(EngineError::new(ErrorCode::NeedsPerson, "only a person can remove a skill"));
+            return Err(EngineError::new(
+                ErrorCode::NeedsPerson,
+                "only a person can remove a skill",
+            ));
         }
         if entry.bundled {
             let said = format!("`{}` came with the program and cannot be removed", entry.name);
@@ -47,7 +46,8 @@ impl SkillsHandle<'_> {
         for place in [InstallTarget::Workspace, InstallTarget::Managed] {
             let workdir = self.engine.hub().workdir(place);
             let rows = hub.installed(&workdir)?;
-            let row = rows.iter().find(|row| row.status != "extraneous" && row.path == entry.base_dir);
+            let row =
+                rows.iter().find(|row| row.status != "extraneous" && row.path == entry.base_dir);
             if let Some(row) = row {
                 hub.uninstall(&row.key, &workdir, actor)?;
                 return Ok(RemovedSkill { name: entry.name.clone(), kept_at: None });
@@ -55,7 +55,8 @@ impl SkillsHandle<'_> {
         }
         let kept_at = self.set_aside(entry)?;
         let after = kept_at.to_string_lossy();
-        let set = json!({"key": "skill", "before": entry.base_dir.to_string_lossy(), "after": after});
+        let set =
+            json!({"key": "skill", "before": entry.base_dir.to_string_lossy(), "after": after});
         self.engine.settings().note_set(&entry.name, actor, &[set]);
         Ok(RemovedSkill { name: entry.name.clone(), kept_at: Some(kept_at) })
     }

@@ -238,7 +238,8 @@ impl StatusHandle<'_> {
             .collect();
         if let Some(first) = held.first() {
             let (shown, more) = held.split_at(held.len().min(MAX_HELD_NAMES));
-            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            let more =
+                if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
             probes.push(DoctorProbe {
                 health: ProbeHealth::Warn,
                 remedy: Some(format!(

@@ -96,7 +96,9 @@ mod tests {
 
     #[test]
     fn headings_links_and_markup() {
-        let page = to_html("# A `b` c!\n\n[x](../tutorial.md#two-words) [y](README.md) [z](https://a.b/c.md)\n\n<script>\n\n## A b c\n");
+        let page = to_html(
+            "# A `b` c!\n\n[x](../tutorial.md#two-words) [y](README.md) [z](https://a.b/c.md)\n\n<script>\n\n## A b c\n",
+        );
         assert!(page.contains("<h1 id=\"a-b-c\">"), "{page}");
         assert!(page.contains("<h2 id=\"a-b-c-1\">"), "{page}");
         assert!(page.contains("href=\"../tutorial.html#two-words\""), "{page}");

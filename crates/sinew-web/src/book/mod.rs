@@ -146,7 +146,11 @@ const STYLE_PATH: &str = "style.css";
 
 fn style() -> BookFile {
     let css = include_str!("../../assets/style.css");
-    BookFile { path: STYLE_PATH.to_owned(), media_type: "text/css; charset=utf-8", bytes: css.into() }
+    BookFile {
+        path: STYLE_PATH.to_owned(),
+        media_type: "text/css; charset=utf-8",
+        bytes: css.into(),
+    }
 }
 
 fn picture(path: &str, bytes: &[u8]) -> BookFile {
@@ -175,7 +179,10 @@ mod tests {
         let text = |file: &BookFile| String::from_utf8_lossy(&file.bytes).into_owned();
         let places = |file: &BookFile| -> BTreeSet<String> {
             let html = text(file);
-            html.split(" id=\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())).collect()
+            html.split(" id=\"")
+                .skip(1)
+                .filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()))
+                .collect()
         };
         let mut wrong = Vec::new();
         for file in files.iter().filter(|file| file.path.ends_with(".html")) {
@@ -186,7 +193,8 @@ mod tests {
                     continue;
                 }
                 let (path, place) = link.split_once('#').unwrap_or((link, ""));
-                let target = if path.is_empty() { file.path.clone() } else { resolved(&file.path, path) };
+                let target =
+                    if path.is_empty() { file.path.clone() } else { resolved(&file.path, path) };
                 match files.iter().find(|known| known.path == target) {
                     None => wrong.push(format!("{}: {link}", file.path)),
                     Some(found) if !place.is_empty() && !places(found).contains(place) => {

@@ -25,10 +25,14 @@ fn answer(path: &str) -> Result<Response, PageError> {
         Some(file) => Ok(([(CONTENT_TYPE, file.media_type)], file.bytes).into_response()),
         None if Book.pages().is_empty() => {
             let said = "this build carries no book: it was made from a package";
-            Err(PageError(Problem::new(ErrorCode::UnknownRoute, said)
-                .hint("`sinew help <command>` and `sinew man` say what each command does")))
+            Err(PageError(
+                Problem::new(ErrorCode::UnknownRoute, said)
+                    .hint("`sinew help <command>` and `sinew man` say what each command does"),
+            ))
         }
-        None => Err(PageError(Problem::new(ErrorCode::UnknownRoute, "the book has no such page")
-            .hint("/docs/ lists every page"))),
+        None => Err(PageError(
+            Problem::new(ErrorCode::UnknownRoute, "the book has no such page")
+                .hint("/docs/ lists every page"),
+        )),
     }
 }

@@ -356,7 +356,8 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
                 }
                 let complaints = window.complaints().await;
                 // The browser reports the status of a page that is not there.
-                let complaints = complaints.iter().filter(|said| *name != "unknown" || !said.contains("404"));
+                let complaints =
+                    complaints.iter().filter(|said| *name != "unknown" || !said.contains("404"));
                 wrong.extend(complaints.map(|said| format!("{place}: {said}")));
                 if let Some(folder) = &pictures {
                     let shot = json!({"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true});
@@ -395,12 +396,20 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
 async fn the_list_of_skills_never_overflows() {
     let mut world = machine();
     for at in 0..60 {
-        let name = format!("{}-{at:02}", "a-skill-with-a-name-that-is-as-long-as-it-may-be".repeat(1));
+        let name =
+            format!("{}-{at:02}", "a-skill-with-a-name-that-is-as-long-as-it-may-be".repeat(1));
         let words = "Fetches, compares and explains everything there is to know about one thing, and then about the next one. ".repeat(4);
-        let needs = if at % 3 == 0 { "metadata: {openclaw: {requires: {bins: [a-program-that-is-nowhere-to-be-found]}}}\n" } else { "" };
+        let needs = if at % 3 == 0 {
+            "metadata: {openclaw: {requires: {bins: [a-program-that-is-nowhere-to-be-found]}}}\n"
+        } else {
+            ""
+        };
         world = world.file(
             &format!("work/skills/{name}/SKILL.md"),
-            format!("---\nname: {name}\ndescription: {words}{}\n{needs}---\n\nText.\n", "x".repeat(90)),
+            format!(
+                "---\nname: {name}\ndescription: {words}{}\n{needs}---\n\nText.\n",
+                "x".repeat(90)
+            ),
         );
     }
     let Some(window) = Window::open(world).await else { return };
@@ -427,8 +436,11 @@ async fn the_list_of_skills_never_overflows() {
                 wrong.push(format!("{width}: a row is {tallest} high"));
             }
         }
-        window.eval("for (const part of document.querySelectorAll('details')) part.open = true").await;
-        let scrolls = window.eval("return document.documentElement.scrollWidth > screen.width + 1").await;
+        window
+            .eval("for (const part of document.querySelectorAll('details')) part.open = true")
+            .await;
+        let scrolls =
+            window.eval("return document.documentElement.scrollWidth > screen.width + 1").await;
         if scrolls != json!(false) {
             wrong.push(format!("{width}: wider than the window with everything open"));
         }

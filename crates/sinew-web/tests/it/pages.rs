@@ -371,9 +371,7 @@ async fn an_unknown_address_is_answered_as_a_page() {
 #[tokio::test]
 async fn the_book_is_served() {
     let server = Server::new();
-    let get = |path: &str| {
-        server.send(Request::get(path).body(Body::empty()).expect("a request"))
-    };
+    let get = |path: &str| server.send(Request::get(path).body(Body::empty()).expect("a request"));
     let moved = get("/docs").await;
     assert_eq!((moved.status, moved.header("location")), (StatusCode::SEE_OTHER, "/docs/"));
     let first = get("/docs/").await;
