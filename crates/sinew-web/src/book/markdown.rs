@@ -50,7 +50,7 @@ pub(super) fn to_html(text: &str) -> String {
     let mut page = String::new();
     html::push_html(&mut page, events.into_iter());
     // What does not fit scrolls, and what scrolls can be reached by keyboard.
-    page.replace("<pre>", "<pre tabindex=\"0\">")
+    page.replace("<pre>", "<pre tabindex=\"0\">").replace("<th>", "<th scope=\"col\">")
 }
 
 /// A link to a file of the book, as one to its page.
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn headings_links_and_markup() {
         let page = to_html(
-            "# A `b` c!\n\n[x](../tutorial.md#two-words) [y](README.md) [z](https://a.b/c.md)\n\n<script>\n\n## A b c\n",
+            "# A `b` c!\n\n[x](../tutorial.md#two-words) [y](README.md) [z](https://a.b/c.md) a <script> b\n\n## A b c\n",
         );
         assert!(page.contains("<h1 id=\"a-b-c\">"), "{page}");
         assert!(page.contains("<h2 id=\"a-b-c-1\">"), "{page}");

@@ -96,14 +96,14 @@ impl Book {
     pub fn files(self) -> Vec<BookFile> {
         let pages = self.pages().into_iter().map(|page| self.drawn(page));
         let pictures = PICTURES.iter().map(|(path, bytes)| picture(path, bytes));
-        pages.chain(pictures).chain([style()]).collect()
+        pages.chain(pictures).chain(dress()).collect()
     }
 
     /// One file of the site; the empty path is the first page.
     pub fn file(self, path: &str) -> Option<BookFile> {
         let path = if path.is_empty() { "index.html" } else { path };
-        if path == STYLE_PATH {
-            return Some(style());
+        if let Some(file) = dress().into_iter().find(|file| file.path == path) {
+            return Some(file);
         }
         if let Some((path, bytes)) = PICTURES.iter().find(|(known, _)| *known == path) {
             return Some(picture(path, bytes));
@@ -142,15 +142,17 @@ impl Book {
     }
 }
 
-const STYLE_PATH: &str = "style.css";
-
-fn style() -> BookFile {
-    let css = include_str!("../../assets/style.css");
-    BookFile {
-        path: STYLE_PATH.to_owned(),
-        media_type: "text/css; charset=utf-8",
-        bytes: css.into(),
-    }
+/// What every page looks like.
+fn dress() -> [BookFile; 2] {
+    let file = |path: &str, media_type, text: &str| BookFile {
+        path: path.to_owned(),
+        media_type,
+        bytes: text.into(),
+    };
+    [
+        file("style.css", "text/css; charset=utf-8", include_str!("../../assets/style.css")),
+        file("icon.svg", "image/svg+xml", include_str!("../../assets/icon.svg")),
+    ]
 }
 
 fn picture(path: &str, bytes: &[u8]) -> BookFile {
