@@ -10,6 +10,7 @@ mod approval;
 mod hook;
 mod live_engine;
 mod models;
+mod prompt;
 mod routing;
 mod settings;
 mod workshop;
