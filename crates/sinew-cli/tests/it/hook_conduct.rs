@@ -339,10 +339,11 @@ fn two_sessions_at_once_do_not_mix() {
     }
 }
 
-/// Without a home, or with one that cannot be written to, the message passes unchanged.
+/// Without a home the message passes unchanged; with one that cannot be written to, or on a full disk,
+/// the skill comes along all the same.
 #[test]
 #[cfg(unix)]
-fn a_home_that_is_missing_or_read_only_is_met_with_silence() {
+fn a_disk_that_cannot_be_written_to_still_gives_the_answer() {
     let machine = machine_with("{hook: {deadlineMs: 10000}}");
     let mut event = prompt("please resize this photo for the web");
     event["cwd"] = json!(machine.path("work"));
@@ -365,7 +366,27 @@ fn a_home_that_is_missing_or_read_only_is_met_with_silence() {
     // Where a folder is expected, a file: that stops even a process that may write everywhere.
     machine.write("home/.sinew/hooks", "not a folder");
     let output = send(command(&machine, &args));
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "nothing can be kept");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(0) && told.contains("photo"), "read-only: {told}");
+    // Every write fails, as on a full disk.
+    let machine = machine_with("{hook: {deadlineMs: 10000}}");
+    let run = command(&machine, &args);
+    let mut full = std::process::Command::new("/bin/sh");
+    full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(run.get_program());
+    full.args(run.get_args()).current_dir(machine.path("work")).env_clear();
+    full.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut event = prompt("please resize this photo for the web");
+    event["cwd"] = json!(machine.path("work"));
+    let mut child = full
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sinew runs");
+    let _ = child.stdin.take().expect("a pipe").write_all(event.to_string().as_bytes());
+    let output = child.wait_with_output().expect("sinew ends");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(0) && told.contains("photo"), "full: {told}");
 }
 
 /// Where nothing here fits, what did such tasks before is named, in one line; for anything else nothing

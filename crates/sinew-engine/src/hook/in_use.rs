@@ -10,10 +10,10 @@ use sinew_settings::path_text;
 use super::context;
 use super::event::HookEvent;
 use super::journal::JournalLine;
-use super::kept;
 use super::offer::{OfferKind, SkillOffer, body_of, may_come, offer_id};
 use super::settlement;
 use super::skill_text::SkillText;
+use super::{go_on, kept};
 use crate::{Engine, EngineError};
 
 /// Skills that come back; the last ones used.
@@ -49,9 +49,9 @@ impl HookEvent {
     ) -> Result<SkillsInUse, EngineError> {
         let Some(why) = self.input.session_return() else { return Ok(SkillsInUse::default()) };
         let journal = self.journal(&engine.env);
-        let lines = journal.lines().map_err(kept)?;
+        let lines = go_on(journal.lines().map_err(kept))?;
         if why != SessionReturn::Resumed && !lines.0.is_empty() {
-            journal.mark(&JournalLine::Compacted).map_err(kept)?;
+            go_on(journal.mark(&JournalLine::Compacted).map_err(kept))?;
         }
         let mut entries: Vec<&CatalogEntry> = Vec::new();
         for line in lines.0.iter().rev() {
@@ -81,7 +81,7 @@ impl HookEvent {
         let id = offer_id(self.host.name, &self.session, at, "in use");
         for offer in &mut back.offers {
             (offer.offer, offer.at) = (id.clone(), at);
-            journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept)?;
+            go_on(journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept))?;
         }
         Ok(back)
     }

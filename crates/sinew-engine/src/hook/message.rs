@@ -13,7 +13,7 @@ use super::input::MaskedText;
 use super::journal::JournalLine;
 use super::log::{HookDecisionKind, LoggedMatch, LoggedOffer};
 use super::offer::{OfferChoice, OfferRules, SkillOffer, offer_id};
-use super::{HookReply, kept, touched_files};
+use super::{HookReply, go_on, kept, touched_files};
 use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
 use crate::{Engine, EngineError, store};
 
@@ -71,7 +71,7 @@ impl HookEvent {
             },
         );
         let journal = self.journal(&engine.env);
-        let earlier = journal.lines().map_err(kept)?;
+        let earlier = go_on(journal.lines().map_err(kept))?;
         let touched = match engine.config.hook.files {
             true => earlier.touched_files(),
             false => Vec::new(),
@@ -94,7 +94,7 @@ impl HookEvent {
         let id = offer_id(self.host.name, &self.session, at, &message);
         let offers = skill_offers(&id, at, &choice, &context, helper);
         for offer in &offers {
-            journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept)?;
+            go_on(journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept))?;
         }
         self.note_offers(engine, &offers);
         self.log(engine, routed(&message, &answer, &unavailable, choice, &context, &offers))?;

@@ -159,6 +159,18 @@ fn now(env: &Environment) -> String {
     UtcInstant::from_clock(env.clock.now_ms()).to_string()
 }
 
+/// Goes on where something cannot be kept: on a disk that is full or may not be written to, the user's
+/// message still gets its skill, and only what would be learned from it is lost.
+fn go_on<T: Default>(done: Result<T, EngineError>) -> Result<T, EngineError> {
+    match done {
+        Err(error) if error.code == ErrorCode::NotKept => {
+            tracing::warn!(%error, "the hook goes on without it");
+            Ok(T::default())
+        }
+        done => done,
+    }
+}
+
 fn kept(error: io::Error) -> EngineError {
     EngineError::new(ErrorCode::NotKept, format!("the event cannot be kept: {error}"))
         .caused_by(error)

@@ -148,7 +148,7 @@ fn of_skill(
         ..NewOutcome::default()
     };
     let outcome = engine.identified(&call.look.snapshot.catalog, outcome);
-    let recorded: OutcomeEffect = engine.cortex()?.record(&outcome)?;
+    let recorded: OutcomeEffect = engine.report_outcome(&outcome)?.recorded()?;
     let mut lines = vec![format!("recorded for {}", one_line(&recorded.skill))];
     if let Some(weight) = recorded.weight {
         lines.push(format!("weight {weight:.2} in {}", one_line(&recorded.region)));
