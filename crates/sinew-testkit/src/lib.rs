@@ -26,7 +26,7 @@ pub use github::GitHubDouble;
 pub use hostile_texts::hostile_texts;
 pub use machine::TestMachine;
 pub use models::{ModelManner, ModelRequest, ModelServer};
-pub use npm::NpmPackages;
+pub use npm::{NpmPackages, npm_file};
 pub use postgres::{PostgresSchema, postgres};
 pub use python::PythonPackages;
 pub use secret_samples::{SecretSample, secret_look_alikes, secret_samples};
