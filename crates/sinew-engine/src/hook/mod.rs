@@ -180,6 +180,5 @@ fn kept(error: io::Error) -> EngineError {
         StorageFull | QuotaExceeded | FileTooLarge => ErrorCode::DiskFull,
         _ => ErrorCode::NotKept,
     };
-    EngineError::new(code, format!("the event cannot be kept: {error}"))
-        .caused_by(error)
+    EngineError::new(code, format!("the event cannot be kept: {error}")).caused_by(error)
 }
