@@ -75,8 +75,8 @@ pub use connect::{
 };
 pub use cortex::{
     Cortex, CortexExport, CortexImport, CortexOverview, LearnedPrior, LessonRow, NewOutcome,
-    OutcomeEffect, ProbedLesson, PruneReport, RebuildReport, ReflexChange, RegionRow, ReportedRun,
-    SkillIdentity, TaskRecall, WhyAnswer,
+    OutcomeEffect, OutcomeReport, ProbedLesson, PruneReport, RebuildReport, ReflexChange,
+    RegionRow, ReportedRun, SkillIdentity, TaskRecall, WhyAnswer,
 };
 pub use details::SkillDetails;
 pub use engine::{Engine, EngineOptions};

@@ -44,6 +44,7 @@ mod scored_query;
 mod signal_scale;
 mod signals;
 mod sorted_table;
+mod stuffing;
 mod text;
 mod top_documents;
 pub mod words;
@@ -70,4 +71,5 @@ pub use sinew_models::{
     EmbedDialect, EmbedError, EmbedTransport, Embedder, KernelLevel, ModelLoadError,
     REMOTE_DEADLINE, RemoteEmbedder, StaticModel, TEMPLATE_VERSION, TextEncoder, TextSide,
 };
+pub use stuffing::StuffingReason;
 pub use text::language::{Language, guess as guess_language};

@@ -37,7 +37,7 @@ use crate::{Engine, EngineError, PromptOptions};
 pub use answer::{NamedSkill, ReflexHit, RegionLeader, RouteAnswer, RouteMatch};
 pub use cases::{CASES_FILE, SavedCase};
 pub use catalog_router::{CatalogRouter, IndexStatus};
-pub(crate) use catalog_router::{document, read_skill};
+pub(crate) use catalog_router::{discounts, document, read_skill};
 pub use eval::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
 pub use neighbours::{NeighbourReport, SkillNeighbour};
 pub use pool::QuestionGuard;

@@ -13,4 +13,5 @@ mod model_folder;
 mod properties;
 mod remote;
 mod shared;
+mod stuffing;
 mod support;
