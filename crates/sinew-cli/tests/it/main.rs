@@ -47,6 +47,7 @@ mod plugins;
 mod recording;
 mod remote;
 mod scan;
+mod service;
 mod serving;
 mod setup;
 mod soak;
