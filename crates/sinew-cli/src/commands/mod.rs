@@ -16,6 +16,8 @@ pub(crate) mod dedupe;
 pub(crate) mod demo;
 pub(crate) mod deps;
 pub(crate) mod disconnect;
+#[cfg(feature = "web")]
+pub(crate) mod docs;
 pub(crate) mod doctor;
 mod effect;
 pub(crate) mod eval;
@@ -95,6 +97,10 @@ fn dispatch(cli: &Cli, out: &mut Printer) -> CommandResult {
     }
     if let CliCommand::Man(args) = command {
         return man::run(args, out);
+    }
+    #[cfg(feature = "web")]
+    if let CliCommand::Docs(args) = command {
+        return docs::run(args, out);
     }
     if let CliCommand::Demo(args) = command {
         return demo::run(args, out);
@@ -214,7 +220,9 @@ pub(crate) fn run_on(cli: &Cli, engine: &Engine, out: &mut Printer) -> CommandRe
         | CliCommand::Mcp(_)
         | CliCommand::Watch(_) => unreachable!("answered above"),
         #[cfg(feature = "web")]
-        CliCommand::Serve(_) | CliCommand::Ui(_) => unreachable!("answered above"),
+        CliCommand::Serve(_) | CliCommand::Ui(_) | CliCommand::Docs(_) => {
+            unreachable!("answered above")
+        }
     }
 }
 

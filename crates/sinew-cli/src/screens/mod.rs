@@ -88,6 +88,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("demo", "plays the screens of other commands"),
     ("disconnect", "changes files of agents"),
     ("disable", "changes the configuration"),
+    ("docs", "pages of the book"),
     ("enable", "changes the configuration"),
     ("eval", "reads a file of cases"),
     ("exec", "shows what a program prints"),

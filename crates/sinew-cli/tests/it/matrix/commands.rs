@@ -86,6 +86,7 @@ const LOOKS: &[&str] = &[
     "demo",
     "completions",
     "man",
+    "docs",
     "registry",
     "cortex show",
     "cortex why",
