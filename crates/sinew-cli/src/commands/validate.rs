@@ -48,8 +48,10 @@ impl ValidateArgs {
 }
 
 /// Files that a screen shows, and issues of each: with their lines they stay below forty.
-const SHOWN_FILES: usize = 6;
+const SHOWN_FILES: usize = 5;
 const SHOWN_ISSUES: usize = 2;
+/// Below this width most paths and issues take two lines.
+const NARROW: usize = 80;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum RulesArg {
@@ -91,7 +93,9 @@ pub(crate) fn validate(
     let report = engine.quality().validate(&snapshot.catalog, target, rules, fix)?;
     let is_single = matches!(target, ValidationTarget::Paths(paths) if paths.len() == 1);
     let rows = out.rows(whole.all || is_single && report.files.len() == 1);
-    out.data(&report, |text| write_report(text, &report, rows))?;
+    let files = if out.width() < NARROW { SHOWN_FILES - 2 } else { SHOWN_FILES };
+    let files = if rows == usize::MAX { rows } else { files };
+    out.data(&report, |text| write_report(text, &report, files))?;
     if report.total == 0 {
         out.warn("there is no skill file to validate");
     }
@@ -103,8 +107,8 @@ pub(crate) fn validate(
     Ok(if report.invalid > 0 { Exit::No } else { Exit::Done })
 }
 
-fn write_report(text: &mut String, report: &ValidationReport, rows: usize) -> std::fmt::Result {
-    if rows == usize::MAX {
+fn write_report(text: &mut String, report: &ValidationReport, most: usize) -> std::fmt::Result {
+    if most == usize::MAX {
         report.files.iter().try_for_each(|file| write_file(text, file, true))?;
     } else {
         // A screen shows what is wrong, and then what could be better.
@@ -112,7 +116,7 @@ fn write_report(text: &mut String, report: &ValidationReport, rows: usize) -> st
             report.files.iter().partition(|file| !file.passed);
         let warned = passed.into_iter().filter(|file| is_telling(file));
         let telling: Vec<&ValidatedFile> = failed.into_iter().chain(warned).collect();
-        let (shown, left) = first_rows(&telling, SHOWN_FILES);
+        let (shown, left) = first_rows(&telling, most);
         shown.iter().try_for_each(|file| write_file(text, file, false))?;
         write_more(text, 0, left, "sinew validate --all")?;
     }

@@ -49,11 +49,11 @@ pub(super) fn write(
         .fold(1e-9, f64::max);
     for (at, found) in shown.iter().enumerate() {
         let mark = if at < answer.offered { render::good("●") } else { render::dim("○") };
-        let (sure, bar) = (percent(found.probability), bar(found.probability));
+        let (sure, bar) = (percent(found.probability), bar(found.probability, BAR));
         writeln!(text, "  {mark} {sure:>4} {bar}  {}", render::safe(&found.name))?;
         let about = clipped(&render::safe(&found.description), width.min(110) - INDENT.len());
         writeln!(text, "{INDENT}{}", render::dim(&about))?;
-        write_parts(text, found, largest, explain)?;
+        write_parts(text, found, largest, explain, width)?;
         write_words(text, found)?;
     }
     // A pipe gets everything.
@@ -73,11 +73,20 @@ pub(super) fn write(
 }
 
 /// What each signal adds, as bars side by side; with numbers one below the other.
-fn write_parts(text: &mut String, found: &RouteMatch, largest: f64, explain: bool) -> fmt::Result {
+fn write_parts(
+    text: &mut String,
+    found: &RouteMatch,
+    largest: f64,
+    explain: bool,
+    width: usize,
+) -> fmt::Result {
     let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0 && part.raw != 0.0);
     if !explain {
-        let bars: Vec<String> =
-            parts.map(|(name, part)| format!("{name} {}", part_bar(name, part, largest))).collect();
+        // The bars of all signals stand in one line.
+        let blocks = if width < 80 { BAR / 2 - 1 } else { BAR };
+        let bars: Vec<String> = parts
+            .map(|(name, part)| format!("{name} {}", part_bar(name, part, largest, blocks)))
+            .collect();
         // A name that holds a line alone needs no bars.
         return match bars.is_empty() {
             true => Ok(()),
@@ -88,7 +97,7 @@ fn write_parts(text: &mut String, found: &RouteMatch, largest: f64, explain: boo
         writeln!(
             text,
             "{INDENT}{name:<8} {} {:>6.2} = {:.2} × {:.2}",
-            part_bar(name, part, largest),
+            part_bar(name, part, largest, BAR),
             part.value(),
             part.weight,
             part.normalised
@@ -98,8 +107,8 @@ fn write_parts(text: &mut String, found: &RouteMatch, largest: f64, explain: boo
 }
 
 /// A name is worth more than all else together: its bar is full and does not shrink the others.
-fn part_bar(name: &str, part: ScorePart, largest: f64) -> render::StyledText {
-    bar(if name == "name" { 1.0 } else { part.value() / largest })
+fn part_bar(name: &str, part: ScorePart, largest: f64, blocks: usize) -> render::StyledText {
+    bar(if name == "name" { 1.0 } else { part.value() / largest }, blocks)
 }
 
 fn write_words(text: &mut String, found: &RouteMatch) -> fmt::Result {
@@ -153,7 +162,7 @@ fn why_lost(first: Option<&RouteMatch>, found: &RouteMatch) -> String {
 }
 
 /// A share as blocks.
-fn bar(share: f64) -> render::StyledText {
-    let full = (share * BAR as f64).round().clamp(0.0, BAR as f64) as usize;
-    render::good(&format!("{}{}", "█".repeat(full), "░".repeat(BAR - full)))
+fn bar(share: f64, blocks: usize) -> render::StyledText {
+    let full = (share * blocks as f64).round().clamp(0.0, blocks as f64) as usize;
+    render::good(&format!("{}{}", "█".repeat(full), "░".repeat(blocks - full)))
 }
