@@ -27,7 +27,7 @@ use crate::plain_commands;
 use crate::profile::{Profile, Tier};
 use crate::remote::RemoteMachines;
 use crate::roots::{self, CallerFolders, SkillRoot};
-use crate::scan::ScanGate;
+use crate::scan::{self, ScanGate};
 
 /// What to build a catalog from.
 #[derive(Debug, Clone)]
@@ -279,7 +279,10 @@ fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [Cata
             generated: entry.generated,
             forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
         });
-        decision.reasons.extend(entry.blocked.take());
+        if let Some(held) = entry.blocked.take() {
+            // What is dangerous comes before what is missing: nothing should be installed for it.
+            decision.reasons.insert(0, scan::told_of(&entry.name, held));
+        }
         let scanned = entry.scan.as_ref().map(|scan| scan.digest.as_str());
         let objection =
             request.vouch.and_then(|vouch| vouch.load_objection(&entry.base_dir, scanned));

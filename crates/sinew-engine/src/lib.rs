@@ -54,8 +54,10 @@ pub mod hook;
 pub mod hub;
 mod live_engine;
 pub mod model;
+mod percent;
 mod quality;
 mod routing;
+mod service;
 mod settings;
 mod skills;
 mod status;
@@ -89,6 +91,7 @@ pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use home_care::{close_home, sweep_leftovers};
 pub use hub::HubHandle;
 pub use live_engine::{LiveEngine, LiveView};
+pub use percent::percent;
 pub use quality::{
     CheckReport, CheckSummary, FixedFile, QualityHandle, ScanAcceptance, ScannedTarget,
     SkillShortfall, UnlistedSkill, ValidatedFile, ValidationReport, ValidationTarget,
@@ -98,6 +101,7 @@ pub use routing::{
     NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
     RouteRequest, Routing, SavedCase, SkillNeighbour, UnavailableSkill, VectorProgress,
 };
+pub use service::{ServiceHandle, ServiceStatus};
 pub use settings::{
     ConfigImport, ConfigValueChange, ConfigValueView, ConfigView, SettingsHandle,
     SkillSettingsPatch,

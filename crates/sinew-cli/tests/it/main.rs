@@ -50,6 +50,7 @@ mod recording;
 mod remote;
 mod scan;
 mod security_page;
+mod service;
 mod serving;
 mod setup;
 mod soak;

@@ -22,6 +22,7 @@ mod neighbours;
 mod pool;
 mod punctual_embedder;
 mod question_snapshot;
+mod shared_words;
 mod unavailable;
 
 use std::collections::BTreeMap;
@@ -129,7 +130,8 @@ impl Routing<'_> {
         let named = expand_references(&request.message, &catalog.commands).skill_names;
         let names = names.into_iter().chain(named.iter().map(String::as_str)).collect::<Vec<_>>();
         let lessons = router.lessons(&request.message, &names, engine);
-        let mut answer = RouteAnswer::of(engine, catalog, result, &lessons.about_skills);
+        let mut answer =
+            RouteAnswer::of(engine, catalog, &request.message, result, &lessons.about_skills);
         answer.unavailable = unavailable;
         answer.named = named
             .iter()
@@ -190,7 +192,8 @@ impl Routing<'_> {
         let catalog = &snapshot.catalog;
         let router = self.router(snapshot, ModelChoice::Static);
         let results = router.route_with_descriptions(catalog, entry, descriptions, message, top);
-        results.map(|result| RouteAnswer::of(self.engine, catalog, result, &BTreeMap::new()))
+        let none = BTreeMap::new();
+        results.map(|result| RouteAnswer::of(self.engine, catalog, message, result, &none))
     }
 
     /// How complete the index of the configured models is.

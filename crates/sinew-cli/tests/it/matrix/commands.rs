@@ -53,6 +53,8 @@ const ROWS: &[(&str, &str)] = &[
     ("enable", "enable tea"),
     ("disable", "disable notes"),
     ("setup", "setup --yes"),
+    ("service install", "service install"),
+    ("service remove", "service remove"),
 ];
 
 /// Commands that change nothing but what they keep for the next look.
@@ -102,10 +104,11 @@ const LOOKS: &[&str] = &[
     "config show",
     "config get",
     "config path",
+    "service status",
 ];
 
 /// Groups, whose commands have rows of their own.
-const GROUPS: &[&str] = &["bundled", "cortex", "workshop", "skills", "config"];
+const GROUPS: &[&str] = &["bundled", "cortex", "workshop", "skills", "config", "service"];
 
 /// The commands below one, as its help lists them.
 fn listed(machine: &TestMachine, path: &[&str]) -> Vec<String> {
