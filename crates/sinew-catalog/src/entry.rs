@@ -9,6 +9,7 @@ use sinew_settings::{Config, Reason};
 use sinew_skill::{InstallSpec, RepairRecord, Skill};
 
 use crate::entry_owner;
+use crate::hosts::PluginOrigin;
 use crate::profile::Tier;
 use crate::scan::ScanSummary;
 
@@ -116,6 +117,10 @@ pub struct CatalogEntry {
     pub tier: Tier,
     /// Whether it came with the program.
     pub bundled: bool,
+    /// The plugin that brought it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<PluginOrigin>))]
+    pub plugin: Option<Arc<PluginOrigin>>,
     /// The skill's file.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub file_path: PathBuf,
@@ -164,6 +169,9 @@ pub struct CatalogEntry {
     /// Where its requirements were found, if not on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<RequirementOrigin>,
+    /// The connected machine that has them, where it has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via_machine: Option<String>,
     /// Written by a program from a run.
     pub generated: bool,
     /// SHA-256 of the file.
@@ -184,6 +192,9 @@ pub struct CatalogEntry {
     /// Why the guard holds it back, until the gate has recorded it.
     #[serde(skip)]
     pub(crate) blocked: Option<Reason>,
+    /// Why the host's own settings hide it from the model.
+    #[serde(skip)]
+    pub(crate) hidden_by_host: Option<Reason>,
     /// The skill itself, unless it is broken.
     #[serde(skip)]
     pub skill: Option<Arc<Skill>>,

@@ -50,10 +50,12 @@ mod exec;
 mod explain;
 mod home_care;
 pub mod hook;
+mod host_compare;
 pub mod hub;
 mod live_engine;
 pub mod model;
 mod quality;
+mod remote_machines;
 mod routing;
 mod settings;
 mod skills;
@@ -86,12 +88,14 @@ pub use exec::{
 };
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use home_care::{close_home, sweep_leftovers};
+pub use host_compare::{COMPARE_TIME, CompareRow, CompareVerdict, HostComparison};
 pub use hub::HubHandle;
 pub use live_engine::{LiveEngine, LiveView};
 pub use quality::{
     CheckReport, CheckSummary, FixedFile, QualityHandle, ScanAcceptance, ScannedTarget,
     SkillShortfall, UnlistedSkill, ValidatedFile, ValidationReport, ValidationTarget,
 };
+pub use remote_machines::{MAX_REMOTE_TTL_SECONDS, RemoteRecord};
 pub use routing::{
     AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelComparison,
     NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
