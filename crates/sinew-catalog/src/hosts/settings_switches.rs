@@ -34,7 +34,7 @@ pub enum HostSwitch {
 }
 
 /// The settings of a host about its skills, read once per build.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SwitchTable {
     by_name: BTreeMap<String, (HostSwitch, String)>,
     by_path: BTreeMap<PathBuf, (HostSwitch, String)>,
