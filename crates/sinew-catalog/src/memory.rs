@@ -13,6 +13,7 @@ use crate::catalog::{Catalog, CatalogRequest};
 use crate::catalog_cache::{CacheRecord, CachedRecords};
 use crate::discover::{self, WalkResult, WalkRules};
 use crate::filter::SessionOverrides;
+use crate::hosts::{self, SwitchTable};
 use crate::load::LoadedSkillFile;
 use crate::parallel;
 use crate::remote::RemoteMachines;
@@ -108,6 +109,8 @@ pub(crate) struct CatalogInputs {
     reserved_commands: Vec<String>,
     scanned: bool,
     vouched: Option<String>,
+    /// What the host's own settings say about single skills.
+    switches: Option<SwitchTable>,
 }
 
 impl CatalogInputs {
@@ -139,6 +142,10 @@ impl CatalogInputs {
             reserved_commands: request.reserved_commands.clone(),
             scanned: request.scan.is_some(),
             vouched: request.vouch.map(|vouch| vouch.tag().to_owned()),
+            switches: request.profile.switches.map(|host| {
+                let workspace = &request.places.workspace;
+                hosts::read_switches(host, workspace, request.env, &mut Vec::new())
+            }),
         })
     }
 }
