@@ -94,8 +94,9 @@ pub use quality::{
 };
 pub use routing::{
     AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelComparison,
-    NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
-    RouteRequest, Routing, SavedCase, SkillNeighbour, UnavailableSkill, VectorProgress,
+    NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer,
+    RouteCalibration, RouteMatch, RouteRequest, RouteStep, Routing, SavedCase, SkillNeighbour,
+    UnavailableSkill, VectorProgress,
 };
 pub use settings::{
     ConfigImport, ConfigValueChange, ConfigValueView, ConfigView, SettingsHandle,
