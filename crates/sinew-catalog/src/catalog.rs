@@ -90,10 +90,10 @@ pub struct Catalog {
 /// Builds catalogs, and caches what it read.
 #[derive(Debug, Default)]
 pub struct CatalogBuilder {
-    files: SkillFileCache,
-    bins: ProgramFolderCache,
+    pub(crate) files: SkillFileCache,
+    pub(crate) bins: ProgramFolderCache,
     walks: WalkMemory,
-    last: CatalogMemory,
+    pub(crate) last: CatalogMemory,
 }
 
 impl CatalogBuilder {
@@ -353,7 +353,8 @@ impl Catalog {
         self.entries.iter().filter(|entry| entry.state != EntryState::Shadowed)
     }
 
-    fn key<'a>(&self, entry: &'a CatalogEntry) -> &'a str {
+    /// What a skill is merged by: its name, or its id in OpenPocket's profile.
+    pub fn merge_key<'a>(&self, entry: &'a CatalogEntry) -> &'a str {
         if self.merged_by_id { &entry.id } else { &entry.name }
     }
 
@@ -363,7 +364,8 @@ impl Catalog {
             .entries
             .iter()
             .filter(|entry| {
-                entry.state == EntryState::Shadowed && self.key(entry) == self.key(winner)
+                entry.state == EntryState::Shadowed
+                    && self.merge_key(entry) == self.merge_key(winner)
             })
             .collect();
         let rank =

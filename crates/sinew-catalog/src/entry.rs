@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use sinew_settings::config::{EntryOwner, EntrySettings};
 use sinew_settings::{Config, Reason};
@@ -13,7 +14,19 @@ use crate::profile::Tier;
 use crate::scan::ScanSummary;
 
 /// The overall state that users see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    BorshDeserialize,
+    BorshSerialize,
+)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum EntryState {
@@ -49,7 +62,7 @@ impl EntryState {
 }
 
 /// What a skill requires, or which of those requirements are missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillRequirements {
@@ -77,7 +90,7 @@ impl SkillRequirements {
 }
 
 /// Where requirements were found, if not on this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum RequirementOrigin {
@@ -86,7 +99,7 @@ pub enum RequirementOrigin {
 }
 
 /// Whether a configuration path is set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConfigPathCheck {
     /// The dotted path.
@@ -96,7 +109,7 @@ pub struct ConfigPathCheck {
 }
 
 /// A skill that was found, and what was decided about it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CatalogEntry {
@@ -118,9 +131,11 @@ pub struct CatalogEntry {
     pub bundled: bool,
     /// The skill's file.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
+    #[borsh(serialize_with = "write_path", deserialize_with = "read_path")]
     pub file_path: PathBuf,
     /// The skill's folder.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
+    #[borsh(serialize_with = "write_path", deserialize_with = "read_path")]
     pub base_dir: PathBuf,
     /// The folder's name, or the file's without `.md`: OpenPocket's id.
     pub id: String,
@@ -186,6 +201,7 @@ pub struct CatalogEntry {
     pub(crate) blocked: Option<Reason>,
     /// The skill itself, unless it is broken.
     #[serde(skip)]
+    #[borsh(serialize_with = "write_skill", deserialize_with = "read_skill")]
     pub skill: Option<Arc<Skill>>,
 }
 
@@ -237,4 +253,28 @@ impl CatalogEntry {
                 .find(|reason| reason.code == sinew_settings::ReasonCode::MetadataInvalid)
         })
     }
+}
+
+/// A path as text; one that is no text cannot be kept.
+fn write_path<W: borsh::io::Write>(
+    path: &std::path::Path,
+    writer: &mut W,
+) -> borsh::io::Result<()> {
+    let text = path.to_str().ok_or_else(|| borsh::io::Error::other("a path that is no text"))?;
+    BorshSerialize::serialize(text, writer)
+}
+
+fn read_path<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<PathBuf> {
+    String::deserialize_reader(reader).map(PathBuf::from)
+}
+
+fn write_skill<W: borsh::io::Write>(
+    skill: &Option<Arc<Skill>>,
+    writer: &mut W,
+) -> borsh::io::Result<()> {
+    BorshSerialize::serialize(&skill.as_deref(), writer)
+}
+
+fn read_skill<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<Option<Arc<Skill>>> {
+    Ok(Option::<Skill>::deserialize_reader(reader)?.map(Arc::new))
 }

@@ -39,6 +39,7 @@
 //! the configuration are passed in. **Left out on purpose:** ranking by meaning (`sinew-route`),
 //! and writing anything.
 
+mod assembled_catalog;
 mod bins;
 mod catalog;
 mod catalog_cache;
@@ -70,6 +71,7 @@ mod snapshot;
 pub mod tools;
 pub mod watch;
 
+pub use assembled_catalog::{AssembledCatalog, CHECK_AFTER, CatalogExcerpt, LARGE_CATALOG};
 pub use bins::{find_program, program_folders};
 pub use catalog::{Catalog, CatalogBuilder, CatalogRequest, InstallVoucher};
 pub use discover::SKILL_FILE;

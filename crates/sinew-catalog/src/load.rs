@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sinew_guard::containment::{self, FileOpenError, FileReadError, FileStamp, OpenFile};
 use sinew_settings::{Reason, ReasonCode, path_text};
@@ -82,6 +82,11 @@ impl SkillFileCache {
             }
         }
         loaded
+    }
+
+    /// Everything that this process read, by path.
+    pub(crate) fn read_files(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<LoadedSkillFile>>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Drops what was cached below a folder, for changes that leave the skill file itself alone.

@@ -2,8 +2,8 @@
 //! folder and file.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sinew_settings::config::SecretSetting;
 use sinew_settings::{Config, Reason, ReasonCode};
@@ -72,6 +72,10 @@ impl WalkMemory {
 }
 
 impl RememberedWalk {
+    pub(crate) fn root_path(&self) -> &Path {
+        &self.root.path
+    }
+
     fn is_unchanged(&self) -> bool {
         let Some(top) = self.found.listed.first() else {
             // The root could not be opened; only a missing root can count as unchanged.
@@ -139,6 +143,13 @@ impl CatalogInputs {
     }
 }
 
+impl CatalogInputs {
+    /// The same without the variables, of which most have nothing to do with skills.
+    pub(crate) fn without_variables(self) -> Self {
+        Self { vars: BTreeMap::new(), ..self }
+    }
+}
+
 /// The last catalog, and its inputs.
 #[derive(Debug)]
 pub(crate) struct RememberedCatalog {
@@ -155,6 +166,10 @@ pub(crate) struct RememberedCatalog {
 pub(crate) struct CatalogMemory(Mutex<Option<RememberedCatalog>>);
 
 impl CatalogMemory {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<RememberedCatalog>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The last catalog, if a new build would give the same.
     pub(crate) fn unchanged_catalog(
         &self,

@@ -6,11 +6,25 @@
 use sinew_skill::SkillDialect;
 
 /// The rank of a source, lowest first. Where two skills share a name, the higher tier wins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    borsh::BorshDeserialize,
+    borsh::BorshSerialize,
+)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Tier {
     /// Folders the user or a plugin added, and other agents' folders.
+    #[default]
     Extra,
     /// Skills that came with the program.
     Bundled,

@@ -8,11 +8,15 @@ use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
 
 use owo_colors::{OwoColorize as _, Style};
-use serde::Serialize;
+use serde::ser::SerializeSeq as _;
+use serde::{Serialize, Serializer};
 use sinew_guard::Untrusted;
 use sinew_settings::{Reason, ReasonSeverity};
 
 use crate::render::safe;
+
+/// Bytes of a large answer that are written at once.
+const BUFFER: usize = 64 << 10;
 
 /// Writes what commands have to say.
 #[derive(Debug)]
@@ -118,6 +122,21 @@ impl Printer {
         self.write(&text)
     }
 
+    /// The same for an answer that is too much to be held a second time: it is written as it is made,
+    /// and its fields take control characters out themselves, with [`cleaned`] and [`cleaned_each`].
+    pub(crate) fn large_data<T: Serialize>(
+        &mut self,
+        data: &T,
+        render: impl FnOnce(&mut String) -> fmt::Result,
+    ) -> io::Result<()> {
+        if !self.json {
+            return self.data(data, render);
+        }
+        let mut out = io::BufWriter::with_capacity(BUFFER, &mut self.out);
+        let written = serde_json::to_writer_pretty(&mut out, data).map_err(io::Error::from);
+        ignore_closed(written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()))
+    }
+
     /// A JSON document whose texts are as they are, escaped and not cleaned: for answers that a
     /// program hands on.
     pub(crate) fn exact_json<T: Serialize>(&mut self, data: &T) -> io::Result<()> {
@@ -215,6 +234,23 @@ fn readable<T: Serialize>(data: &T) -> io::Result<serde_json::Value> {
     let mut value = serde_json::to_value(data).map_err(io::Error::other)?;
     clean(&mut value);
     Ok(value)
+}
+
+/// A field of a large answer.
+pub(crate) fn cleaned<T: Serialize, S: Serializer>(field: &T, to: S) -> Result<S::Ok, S::Error> {
+    readable(field).map_err(serde::ser::Error::custom)?.serialize(to)
+}
+
+/// A list of a large answer, one item after the other.
+pub(crate) fn cleaned_each<T: Serialize, S: Serializer>(
+    items: &[T],
+    to: S,
+) -> Result<S::Ok, S::Error> {
+    let mut list = to.serialize_seq(Some(items.len()))?;
+    for item in items {
+        list.serialize_element(&readable(item).map_err(serde::ser::Error::custom)?)?;
+    }
+    list.end()
 }
 
 fn clean(value: &mut serde_json::Value) {

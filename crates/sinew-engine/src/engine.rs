@@ -2,12 +2,13 @@
 
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use sinew_catalog::{
-    CallerFolders, Catalog, CatalogChange, CatalogEntry, CatalogRequest, LiveCatalog, PROFILES,
-    Profile, RefreshCause, RemoteMachines, ScanGate, SessionOverrides, Snapshot,
+    CallerFolders, Catalog, CatalogBuilder, CatalogChange, CatalogEntry, CatalogRequest,
+    LARGE_CATALOG, LiveCatalog, PROFILES, Profile, RefreshCause, RemoteMachines, ScanGate,
+    SessionOverrides, Snapshot,
 };
 use sinew_cortex::signals::SignalVocabulary;
 use sinew_exec::EnvLeases;
@@ -21,7 +22,7 @@ use crate::catalog_cache::CatalogCache;
 use crate::cortex::CortexState;
 use crate::hub::LockTrust;
 use crate::quality::ScanFiles;
-use crate::routing::RouterPool;
+use crate::routing::{QuestionFindings, RouterPool};
 use crate::{EngineError, bundled};
 
 /// How a surface wants to see the skills.
@@ -60,7 +61,11 @@ pub struct Engine {
     /// Problems that occurred before the roots were first read.
     pub(crate) opening: Vec<Reason>,
     live: Arc<LiveCatalog>,
-    kept: Option<CatalogCache>,
+    pub(crate) kept: Option<CatalogCache>,
+    /// From how many skills on a catalog is large.
+    pub(crate) large_from: usize,
+    /// What a question about a large catalog found out beside its answer.
+    findings: Mutex<Option<QuestionFindings>>,
     pub(crate) scan_files: ScanFiles,
     /// The variables that runs of this engine have.
     pub(crate) leases: EnvLeases,
@@ -153,6 +158,8 @@ impl Engine {
             opening,
             live,
             kept: CatalogCache::below(&env, profile),
+            large_from: LARGE_CATALOG,
+            findings: Mutex::new(None),
             models: OnceLock::new(),
             routers: Arc::default(),
             scan_gate: scan_files.gate(),
@@ -166,6 +173,14 @@ impl Engine {
             cortex: OnceLock::new(),
             vocabulary: OnceLock::new(),
         })
+    }
+
+    /// Takes catalogs for large from another number of skills on: a question then looks at the skills that
+    /// it is about, and leaves the others to a process in the background.
+    #[must_use]
+    pub fn large_from(mut self, skills: usize) -> Self {
+        self.large_from = skills;
+        self
     }
 
     /// The skills as they are now. Files that did not change are not read again.
@@ -201,12 +216,30 @@ impl Engine {
         change
     }
 
+    /// Whether this process has looked at every file already.
+    pub(crate) fn has_snapshot(&self) -> bool {
+        self.live.current().is_some()
+    }
+
+    pub(crate) fn builder(&self) -> &CatalogBuilder {
+        self.live.builder()
+    }
+
+    pub(crate) fn findings(&self) -> MutexGuard<'_, Option<QuestionFindings>> {
+        self.findings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether this process stays up and follows the files itself.
+    pub(crate) fn is_served(&self) -> bool {
+        self.routers.is_in_background()
+    }
+
     /// Drops what was cached below a folder, before a refresh that must not trust it.
     pub(crate) fn forget_below(&self, folder: &Path) {
         self.live.forget_below(folder);
     }
 
-    fn request<'a>(&'a self, trust: &'a LockTrust) -> CatalogRequest<'a> {
+    pub(crate) fn request<'a>(&'a self, trust: &'a LockTrust) -> CatalogRequest<'a> {
         CatalogRequest {
             profile: self.profile,
             places: self.places.clone(),

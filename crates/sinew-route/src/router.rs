@@ -160,7 +160,8 @@ impl Router {
                 self.index.len()
             ),
             remedy:
-                "`sinew index rebuild` computes them; words and static vectors answer until then"
+                "they are computed in the background, and words and static vectors answer until then; \
+                 `sinew index rebuild` waits for them"
                     .to_owned(),
         }
     }

@@ -187,6 +187,19 @@ impl Router {
         }
     }
 
+    /// The documents that matter for a message by words and static vectors alone: an encoder reorders
+    /// these, and needs the vectors of no others.
+    pub fn first_candidates(&self, message: &UserMessage<'_>) -> Vec<usize> {
+        let query = PreparedQuery::new(message, self.config.bridge);
+        if self.index.is_empty() || query.is_empty() {
+            return Vec::new();
+        }
+        let table = self.models.table.as_deref();
+        let table = table.filter(|table| table.id() == self.index.table_id());
+        let signals = DocumentSignals::first_stage(&query, &self.index, table, self.level);
+        self.first_best(&signals)
+    }
+
     /// The best documents of the first stage.
     fn first_best(&self, signals: &DocumentSignals) -> Vec<usize> {
         let (calibration, _) = self.calibration(self.models.table.is_some(), false);

@@ -52,7 +52,9 @@ impl Router {
             Self { config: RouterConfig { top: NEAR, ..self.config.clone() }, ..self.clone() };
         let ask = |text: &str| near.route(&UserMessage::from_user(text), context);
         let whole = ask(message);
-        if whole.is_none() {
+        // A skill that the user names is the user's own choice for all of it.
+        let is_named = whole.matches.first().is_some_and(|first| first.parts.name.raw > 0.0);
+        if whole.is_none() || is_named {
             return Vec::new();
         }
         let is_near = |skill: &SkillMatch| whole.matches.iter().any(|one| one.id == skill.id);

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -5,8 +6,9 @@ use sinew_catalog::{CatalogEntry, EntryState};
 use sinew_engine::Engine;
 use sinew_settings::Reason;
 
+use crate::background;
 use crate::exit::{CommandResult, Exit};
-use crate::printer::Printer;
+use crate::printer::{Printer, cleaned, cleaned_each};
 use crate::render::{self, TableColumn, TextTable};
 
 /// List every skill, whether an agent can use it, and what is missing
@@ -37,11 +39,16 @@ pub(crate) struct ListArgs {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SkillListing<'a> {
+    #[serde(serialize_with = "cleaned")]
     workspace_dir: &'a Path,
+    #[serde(serialize_with = "cleaned")]
     managed_skills_dir: &'a Path,
+    #[serde(serialize_with = "cleaned_each")]
     skills: Vec<&'a CatalogEntry>,
     /// Your skills that are used instead of a carried one of the same name.
+    #[serde(serialize_with = "cleaned_each")]
     replaces_bundled: Vec<&'a str>,
+    #[serde(serialize_with = "cleaned_each")]
     issues: Vec<Reason>,
 }
 
@@ -51,7 +58,7 @@ pub(crate) fn run(
     engine: &Engine,
     out: &mut Printer,
 ) -> CommandResult {
-    let snapshot = engine.snapshot();
+    let snapshot = engine.snapshot_for_listing();
     let catalog = &snapshot.catalog;
     let skills: Vec<&CatalogEntry> = catalog
         .entries
@@ -62,9 +69,15 @@ pub(crate) fn run(
         .collect();
     super::tell_issues(engine, catalog, out);
     let managed = engine.hub().managed_folder();
-    let replacing = catalog.unshadowed().filter(|entry| {
-        !entry.bundled && catalog.shadowed_by(entry).iter().any(|copy| copy.bundled)
-    });
+    let bundled_copies: HashSet<&str> = catalog
+        .entries
+        .iter()
+        .filter(|entry| entry.bundled && entry.state == EntryState::Shadowed)
+        .map(|entry| catalog.merge_key(entry))
+        .collect();
+    let replacing = catalog
+        .unshadowed()
+        .filter(|entry| !entry.bundled && bundled_copies.contains(catalog.merge_key(entry)));
     let listing = SkillListing {
         workspace_dir: engine.workspace(),
         managed_skills_dir: &managed,
@@ -78,7 +91,7 @@ pub(crate) fn run(
         // A pipe gets rows and nothing else.
         out.note(&groups.heading());
     }
-    out.data(&listing, |text| groups.write(text, verbose, width))?;
+    out.large_data(&listing, |text| groups.write(text, verbose, width))?;
     for note in groups.notes() {
         out.note(&note);
     }
@@ -91,6 +104,9 @@ pub(crate) fn run(
         out.hint("put a skill into ./skills/<name>/SKILL.md, or see `sinew doctor` for the folders that are read");
     } else if groups.own.is_empty() && !args.bundled {
         out.note("`sinew new <name>` writes a skill of your own");
+    }
+    if engine.routing().work_is_due(&snapshot) {
+        background::request_work(engine.environment(), engine.options());
     }
     if groups.shown().any(|entry| entry.state != EntryState::Ready) {
         out.note("`sinew why <skill>` says why a skill is not ready, and what to do about it");

@@ -22,11 +22,12 @@ mod models;
 mod neighbours;
 mod pool;
 mod punctual_embedder;
+mod question_snapshot;
 mod unavailable;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sinew_catalog::references::expand_references;
 use sinew_catalog::{CatalogEntry, Snapshot};
@@ -44,6 +45,7 @@ pub use eval::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
 pub use neighbours::{NeighbourReport, SkillNeighbour};
 pub use pool::QuestionGuard;
 pub(crate) use pool::RouterPool;
+pub(crate) use question_snapshot::QuestionFindings;
 pub use unavailable::UnavailableSkill;
 
 /// A message that looks for its skill.
@@ -108,7 +110,7 @@ impl Engine {
 
     /// The right skills for a message, or none, over the skills as they are now.
     pub fn route(&self, request: &RouteRequest) -> RouteAnswer {
-        self.routing().route(&self.snapshot(), request)
+        self.routing().route(&self.snapshot_for(request), request)
     }
 }
 
@@ -223,14 +225,44 @@ impl Routing<'_> {
         filled.map(|()| router.status.clone())
     }
 
-    /// Computes the vectors that are missing, text by text on this thread: for a process in the
-    /// background, beside which people work.
-    pub fn fill_vectors_slowly(&self, snapshot: &Arc<Snapshot>) -> Result<(), EngineError> {
+    /// Computes the vectors that are missing, text by text on this thread and for as long as `goes_on`:
+    /// for a process in the background, beside which people work. Returns how many are still missing.
+    pub fn fill_vectors_slowly(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<usize, EngineError> {
         let choice = ModelChoice::Default;
         let mut router = CatalogRouter::clone(&self.router(snapshot, choice));
-        let filled = router.fill_vectors_in_background(&|| {});
-        self.engine.routers.keep(snapshot.version, choice, router);
-        filled
+        let filled = router.fill_vectors_in_background(goes_on);
+        let router = self.engine.routers.keep(snapshot.version, choice, router);
+        filled.map(|()| router.pending_vectors())
+    }
+
+    /// Computes the vectors of the skills that matter for a message, for as long as the caller waits at
+    /// most: the first question over new skills is answered with the encoder, too.
+    pub fn fill_candidates(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        request: &RouteRequest,
+        most: Duration,
+    ) {
+        let until = Instant::now() + most;
+        let router = self.router(snapshot, request.models);
+        if router.pending_vectors() == 0 {
+            return;
+        }
+        let mut router = CatalogRouter::clone(&router);
+        if router.fill_candidates(&request.message, until) {
+            self.engine.routers.keep(snapshot.version, request.models, router);
+        }
+    }
+
+    /// Brings the index on disk up to date, and leaves a large catalog behind for the questions of later
+    /// processes.
+    pub fn keep_for_questions(&self, snapshot: &Arc<Snapshot>) {
+        self.router(snapshot, ModelChoice::Default);
+        self.engine.keep_assembled(snapshot);
     }
 
     /// From now on missing vectors are computed behind the answers. For processes that stay up.

@@ -181,3 +181,38 @@ fn a_message_that_needs_two_skills_gets_both_with_its_parts() {
         assert!(engine.route(&RouteRequest::new(plain)).steps.is_empty(), "{plain}");
     }
 }
+
+/// The first question over new skills waits for the vectors of those that matter, and no longer than its
+/// caller wants; what was computed is there for the next process.
+#[test]
+fn a_first_question_waits_for_the_vectors_that_matter() {
+    let mut machine = TestMachine::new();
+    for number in 0..70 {
+        machine = skill(machine, &format!("team-{number}"), &format!("Notes of team {number}"), "");
+    }
+    let request = RouteRequest::new("the notes of team 12");
+    let is_pending = |answer: &RouteAnswer| {
+        answer.degraded.iter().any(|gone| gone.kind == DegradedKind::VectorsPending)
+    };
+    let engine = open(&machine);
+    let snapshot = engine.snapshot();
+    engine.routing().fill_candidates(&snapshot, &request, Duration::ZERO);
+    let hasty = engine.routing().route(&snapshot, &request);
+    assert!(is_pending(&hasty), "{:?}", hasty.degraded);
+    let all = engine.routing().pending_vectors(&snapshot, request.models);
+    engine.routing().fill_candidates(&snapshot, &request, PATIENCE);
+    let patient = engine.routing().route(&snapshot, &request);
+    assert!(!is_pending(&patient) && patient.model.contains("encoder"), "{patient:?}");
+    let left = engine.routing().pending_vectors(&snapshot, request.models);
+    assert!(0 < left && left < all, "those that do not matter wait: {left} of {all}");
+    let next = open(&machine);
+    let snapshot = next.snapshot();
+    assert_eq!(next.routing().pending_vectors(&snapshot, request.models), left);
+    let turns = std::cell::Cell::new(0);
+    let few = || turns.replace(turns.get() + 1) < 5;
+    let still = next.routing().fill_vectors_slowly(&snapshot, &few).expect("an encoder");
+    assert_eq!(still, left - 5, "it stops when it is told to");
+    let again = open(&machine);
+    let snapshot = again.snapshot();
+    assert_eq!(again.routing().pending_vectors(&snapshot, request.models), still, "and resumes");
+}

@@ -29,6 +29,9 @@ pub(super) struct RouteIndexMeta {
     pub(super) encoder_dims: usize,
     pub(super) params: Bm25fParams,
     pub(super) template: u32,
+    /// A digest of the documents' keys; empty in files of older programs.
+    #[serde(default)]
+    pub(super) keys: String,
 }
 
 /// The work done to build an index.
@@ -159,6 +162,18 @@ impl RouteIndex {
             && (self.meta.encoder == models.encoder_id() || models.encoder.is_none())
             && self.meta.template == sinew_models::TEMPLATE_VERSION
             && self.meta.params == Bm25fParams::default()
+    }
+
+    /// A digest of the documents that an index has, in their order: two catalogs with the same one need
+    /// no comparison of each document. Empty for an index of an older program.
+    pub fn keys_digest(&self) -> &str {
+        &self.meta.keys
+    }
+
+    /// What [`RouteIndex::keys_digest`] of an index with these documents is.
+    pub fn digest_of<'a>(keys: impl Iterator<Item = DocumentKey<'a>>) -> String {
+        let parts = keys.flat_map(|key| [key.id, "\0", key.name, "\0", key.hash, "\n"]);
+        sinew_skill::content_hash_of(parts.map(str::as_bytes))
     }
 
     /// Whether the index has exactly these documents, in this order.
