@@ -102,8 +102,9 @@ pub use quality::{
 pub use remote_machines::{MAX_REMOTE_TTL_SECONDS, RemoteRecord};
 pub use routing::{
     AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelComparison,
-    NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer, RouteMatch,
-    RouteRequest, Routing, SavedCase, SkillNeighbour, UnavailableSkill, VectorProgress,
+    NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer,
+    RouteCalibration, RouteMatch, RouteRequest, RouteStep, Routing, SavedCase, SkillNeighbour,
+    UnavailableSkill, VectorProgress,
 };
 pub use service::{ServiceHandle, ServiceStatus};
 pub use settings::{

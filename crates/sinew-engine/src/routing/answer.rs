@@ -7,7 +7,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::{
     AbstainReason, DegradedKind, DegradedSignal, MatchedTerm, RouteDecision, RouteResult,
-    RouteTiming, ScoreParts, SkillMatch,
+    RouteTiming, ScoreParts, SkillMatch, TaskStep,
 };
 use sinew_settings::path_text;
 
@@ -17,6 +17,9 @@ use crate::{Engine, percent};
 
 /// Words of a skill that a reason names; more are noise.
 const SHOWN_TERMS: usize = 4;
+
+/// Characters of a part of a message that a reason quotes.
+const SHOWN_PART: usize = 60;
 
 /// The right skills for a message, or none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +34,10 @@ pub struct RouteAnswer {
     pub offered: usize,
     /// Ranked skills. With `match` the first is the answer; with `none` they are what came closest.
     pub matches: Vec<RouteMatch>,
+    /// The parts of a message that needs several skills in turn, each with its skill, in order; the skills
+    /// are the offered matches then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<RouteStep>,
     /// Skills that the message itself asks for, by their commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<NamedSkill>,
@@ -70,6 +77,18 @@ pub struct RouteAnswer {
     /// The prompt block, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
+}
+
+/// A part of a message, and the skill that serves it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RouteStep {
+    /// The part, as the user wrote it.
+    pub text: String,
+    /// The skill's name.
+    pub skill: String,
+    /// How sure we are that it is the right one for this part.
+    pub probability: f64,
 }
 
 /// One ranked skill.
@@ -176,6 +195,7 @@ impl RouteAnswer {
             reason: result.reason,
             offered: result.offered,
             matches: matches.collect(),
+            steps: Vec::new(),
             named: Vec::new(),
             unavailable: Vec::new(),
             fit: result.fit,
@@ -208,6 +228,23 @@ impl RouteAnswer {
     /// The matches that are offered, best first.
     pub fn offers(&self) -> &[RouteMatch] {
         &self.matches[..self.offered.min(self.matches.len())]
+    }
+
+    /// Says which part of the message each skill serves.
+    pub(super) fn name_steps(&mut self, steps: Vec<TaskStep>) {
+        for step in &steps {
+            let served = self.matches.iter_mut().find(|found| found.id == step.skill.id);
+            if let Some(found) = served {
+                let part: String = step.text.chars().take(SHOWN_PART).collect();
+                found.reason = format!("for \"{part}\"; {}", found.reason);
+            }
+        }
+        let step = |step: TaskStep| RouteStep {
+            text: step.text,
+            skill: step.skill.name,
+            probability: step.skill.probability,
+        };
+        self.steps = steps.into_iter().map(step).collect();
     }
 
     /// Says why vectors are missing, where computing them failed.

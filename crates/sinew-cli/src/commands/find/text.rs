@@ -30,6 +30,12 @@ pub(super) fn write(
     let best = answer.matches.first().map(|found| render::safe(&found.name)).unwrap_or_default();
     let heading = match answer.decision {
         RouteDecision::Match => format!("match: {best}"),
+        RouteDecision::Shortlist if !answer.steps.is_empty() => {
+            format!("several: {} parts, each with its skill", answer.steps.len())
+        }
+        RouteDecision::Shortlist if answer.offered == 1 => {
+            "shortlist: 1 skill is worth reading".to_owned()
+        }
         RouteDecision::Shortlist => {
             format!("shortlist: {} skills are worth reading", answer.offered)
         }
@@ -39,6 +45,10 @@ pub(super) fn write(
         RouteDecision::None => "none: no skill fits".to_owned(),
     };
     render::heading(text, &heading)?;
+    for (at, step) in answer.steps.iter().enumerate() {
+        let (part, skill) = (render::safe(&cut(&step.text, 60)), render::safe(&step.skill));
+        writeln!(text, "  {}. {part}: {skill}", at + 1)?;
+    }
     let shown = if explain { answer.matches.len() } else { answer.offered };
     let (shown, others) = answer.matches.split_at(shown.min(answer.matches.len()));
     let largest = shown
@@ -151,7 +161,9 @@ fn why_lost(first: Option<&RouteMatch>, found: &RouteMatch) -> String {
     };
     let Some(first) = first else { return why };
     let meaning = |one: &RouteMatch| one.parts.table.value() + one.parts.encoder.value();
-    if found.parts.trigger.normalised < 0.0 {
+    if found.parts.constraint.normalised < 0.0 {
+        why.push_str("; goes against what the message demands");
+    } else if found.parts.trigger.normalised < 0.0 {
         why.push_str("; says that it is not for this");
     } else if first.parts.name.raw > found.parts.name.raw {
         why.push_str("; is not named");
