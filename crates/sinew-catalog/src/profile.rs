@@ -10,6 +10,7 @@ use sinew_skill::SkillDialect;
     Debug,
     Clone,
     Copy,
+    Default,
     PartialEq,
     Eq,
     PartialOrd,
@@ -23,6 +24,7 @@ use sinew_skill::SkillDialect;
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum Tier {
     /// Folders the user or a plugin added, and other agents' folders.
+    #[default]
     Extra,
     /// Skills that came with the program.
     Bundled,

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use serde::Serialize;
 use sinew_guard::containment::{self, FileStamp};
@@ -50,7 +50,7 @@ pub struct ScanGate {
     /// Where the cached scans are; they are read when the first one is needed.
     file: Option<PathBuf>,
     cache: OnceLock<Mutex<ScanCache>>,
-    overrides: Vec<FindingOverride>,
+    overrides: RwLock<Vec<FindingOverride>>,
     learned: AtomicBool,
 }
 
@@ -61,7 +61,7 @@ impl ScanGate {
             scanner: OnceLock::new(),
             file,
             cache: OnceLock::new(),
-            overrides,
+            overrides: RwLock::new(overrides),
             learned: AtomicBool::new(false),
         }
     }
@@ -80,9 +80,19 @@ impl ScanGate {
     /// What its answers depend on besides the content and the rules, which are part of the program:
     /// the accepted findings.
     pub fn tag(&self) -> String {
-        let accepted = self.overrides.iter().flat_map(|given| [&given.rule, &given.digest]);
+        let overrides = self.overrides();
+        let accepted = overrides.iter().flat_map(|given| [&given.rule, &given.digest]);
         let parts = accepted.flat_map(|part| [part.as_bytes(), b"\n"]);
         sinew_skill::content_hash_of(parts)
+    }
+
+    /// Counts a finding that a person has just accepted, without a new gate.
+    pub fn accept(&self, given: FindingOverride) {
+        self.overrides.write().unwrap_or_else(PoisonError::into_inner).push(given);
+    }
+
+    fn overrides(&self) -> RwLockReadGuard<'_, Vec<FindingOverride>> {
+        self.overrides.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The cached findings of a skill's folder, at warn and above.
@@ -136,9 +146,9 @@ impl ScanGate {
 
     /// The verdict here, without accepted rules and unreachable files.
     fn weigh(&self, digest: &str, findings: &[Finding]) -> ScanJudgement {
-        let accepted = |rule: &str| {
-            self.overrides.iter().any(|given| given.rule == rule && given.digest == digest)
-        };
+        let overrides = self.overrides();
+        let accepted =
+            |rule: &str| overrides.iter().any(|given| given.rule == rule && given.digest == digest);
         let counts = |finding: &&Finding| {
             !OUT_OF_REACH.contains(&finding.rule.as_str()) && !accepted(&finding.rule)
         };

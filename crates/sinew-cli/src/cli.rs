@@ -152,4 +152,6 @@ pub(crate) enum CliCommand {
     Skills(commands::skills::SkillsArgs),
     Completions(commands::completions::CompletionsArgs),
     Man(commands::man::ManArgs),
+    #[cfg(feature = "web")]
+    Docs(commands::docs::DocsArgs),
 }

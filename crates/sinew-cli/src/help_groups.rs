@@ -35,7 +35,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         &["connect", "disconnect", "context", "import", "commands", "skills", "hook", "mcp"],
     ),
     ("Team", &["serve", "registry"]),
-    ("Developers", &["validate", "eval", "dedupe", "index", "watch", "completions", "man"]),
+    ("Developers", &["validate", "eval", "dedupe", "index", "watch", "completions", "man", "docs"]),
 ];
 
 /// The program with its commands in groups.

@@ -109,6 +109,20 @@ impl CortexMemory {
         self.patterns.iter().find(|pattern| pattern.region == region)
     }
 
+    /// The day on which each skill was last used and worked, in whatever region.
+    ///
+    /// A skill whose last use failed is not among them.
+    pub fn last_successes(&self) -> BTreeMap<&str, UtcDay> {
+        let mut days = BTreeMap::new();
+        for candidate in self.motor.values().flat_map(|region| &region.candidates) {
+            if candidate.ring.ends_with('S') {
+                let day = days.entry(candidate.slug.as_str()).or_insert(candidate.last_used);
+                *day = candidate.last_used.max(*day);
+            }
+        }
+        days
+    }
+
     /// The number of outcomes in the weights.
     pub fn outcomes(&self) -> u64 {
         let candidates = self.motor.values().flat_map(|region| &region.candidates);

@@ -25,7 +25,7 @@ pub use github::GitHubDouble;
 pub use hostile_texts::hostile_texts;
 pub use machine::TestMachine;
 pub use models::{ModelManner, ModelRequest, ModelServer};
-pub use npm::NpmPackages;
+pub use npm::{NpmPackages, npm_file};
 pub use postgres::{PostgresSchema, postgres};
 pub use python::PythonPackages;
 pub use shared_data::{report_skip, shared_data, shared_rows};

@@ -52,7 +52,7 @@ impl CommandEffect {
             // Changing the file is how a fault in it is mended; it says itself who may.
             CliCommand::Config(_) => Self::Reads,
             #[cfg(feature = "web")]
-            CliCommand::Serve(_) | CliCommand::Ui(_) => Self::Reads,
+            CliCommand::Serve(_) | CliCommand::Ui(_) | CliCommand::Docs(_) => Self::Reads,
             CliCommand::Report(_)
             | CliCommand::New(_)
             | CliCommand::Enable(_)

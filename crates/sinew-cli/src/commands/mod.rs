@@ -16,6 +16,8 @@ pub(crate) mod dedupe;
 pub(crate) mod demo;
 pub(crate) mod deps;
 pub(crate) mod disconnect;
+#[cfg(feature = "web")]
+pub(crate) mod docs;
 pub(crate) mod doctor;
 mod effect;
 pub(crate) mod eval;
@@ -93,6 +95,10 @@ fn dispatch(cli: &Cli, out: &mut Printer) -> CommandResult {
     }
     if let CliCommand::Man(args) = command {
         return man::run(args, out);
+    }
+    #[cfg(feature = "web")]
+    if let CliCommand::Docs(args) = command {
+        return docs::run(args, out);
     }
     if let CliCommand::Demo(args) = command {
         return demo::run(args, out);
@@ -200,7 +206,9 @@ fn dispatch(cli: &Cli, out: &mut Printer) -> CommandResult {
         | CliCommand::Man(_)
         | CliCommand::Mcp(_) => unreachable!("answered above"),
         #[cfg(feature = "web")]
-        CliCommand::Serve(_) | CliCommand::Ui(_) => unreachable!("answered above"),
+        CliCommand::Serve(_) | CliCommand::Ui(_) | CliCommand::Docs(_) => {
+            unreachable!("answered above")
+        }
     }
 }
 

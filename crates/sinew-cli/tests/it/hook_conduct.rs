@@ -362,10 +362,28 @@ fn a_home_that_is_missing_or_read_only_is_met_with_silence() {
     homeless.env("HOME", "not-absolute");
     let output = send(homeless);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "no home");
+    let mut homeless = command(&machine, &["why", "--last"]);
+    let told = homeless.env("HOME", "not-absolute").output().expect("sinew runs");
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains("there is no home folder"), "{told}");
     // Where a folder is expected, a file: that stops even a process that may write everywhere.
     machine.write("home/.sinew/hooks", "not a folder");
     let output = send(command(&machine, &args));
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "nothing can be kept");
+    let why = sinew(&machine, &["why", "--last"]);
+    assert!(why.contains("nothing is added: hooks cannot write to"), "{why}");
+    assert!(why.contains("messages pass unchanged until then"), "{why}");
+    // A log that was written before, and cannot be written now.
+    fs::remove_file(machine.path("home/.sinew/hooks")).expect("a file");
+    hook(&machine, "claude-code", event.clone());
+    let lock = machine.path("home/.sinew/hooks/log.lock");
+    fs::remove_file(&lock).and_then(|()| fs::create_dir(&lock)).expect("a folder in its place");
+    let mut second = event.clone();
+    (second["session_id"], second["prompt_id"]) = (json!("s2"), json!("p2"));
+    assert_eq!(hook(&machine, "claude-code", second), None);
+    let why = sinew(&machine, &["why", "--last"]);
+    assert!(why.contains("nothing is added: hooks cannot write to"), "{why}");
+    assert!(why.contains("before that, the message was given photo-resizer"), "{why}");
 }
 
 /// Where nothing here fits, what did such tasks before is named, in one line; for anything else nothing

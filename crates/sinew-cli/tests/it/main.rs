@@ -13,6 +13,7 @@ mod approve;
 mod authority;
 mod bad_input;
 mod carried;
+mod carried_commands;
 mod commands;
 mod conformance;
 mod connect;

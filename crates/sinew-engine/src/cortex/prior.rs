@@ -67,6 +67,27 @@ impl Engine {
 }
 
 impl Engine {
+    /// The day on which each skill last worked, by its name in the catalog, where that is known
+    /// without making a database.
+    pub(crate) fn last_successes(&self) -> BTreeMap<String, UtcDay> {
+        if self.cortex.get().is_none() && !store::local_exists(&self.env) {
+            return BTreeMap::new();
+        }
+        let by_name = |memory: &CortexMemory| {
+            let mut days: BTreeMap<String, UtcDay> = BTreeMap::new();
+            for (slug, day) in memory.last_successes() {
+                // Registries name skills `owner/name`; the catalog uses the last part.
+                let name = slug.rsplit('/').next().unwrap_or(slug).to_owned();
+                days.entry(name).and_modify(|known| *known = day.max(*known)).or_insert(day);
+            }
+            days
+        };
+        self.cortex().and_then(|cortex| cortex.with_memory(by_name)).unwrap_or_else(|error| {
+            tracing::warn!(%error, "earlier outcomes could not be read and do not order the prompt");
+            BTreeMap::new()
+        })
+    }
+
     /// How many outcomes are remembered, where that is known without making a database.
     pub(crate) fn known_outcomes(&self) -> u64 {
         if self.cortex.get().is_none() && !store::local_exists(&self.env) {

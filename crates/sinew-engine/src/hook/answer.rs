@@ -82,13 +82,24 @@ impl HookEvent {
         // The frame, and the empty lines between the parts.
         let overhead = before.chars().count() + 2 * SESSION_FRAME.len() + 16;
         let free = engine.config.hook.max_body.saturating_sub(in_use.text.chars().count());
-        let options = PromptOptions {
+        let mut options = PromptOptions {
             max_chars: Some(most.min(free).saturating_sub(overhead)),
             search_tool: Some(SEARCH_TOOL.to_owned()),
             left_out,
             ..PromptOptions::default()
         };
-        let block = engine.skills().prompt(&snapshot.catalog, &options);
+        let mut block = engine.skills().prompt(&snapshot.catalog, &options);
+        let bytes = self.host.most_bytes.map(|bytes| {
+            bytes.saturating_sub(before.len() + in_use.text.len() + 2 * SESSION_FRAME.len() + 16)
+        });
+        while let Some(bytes) = bytes.filter(|bytes| block.text.len() > *bytes) {
+            let chars = block.text.chars().count() * bytes / block.text.len();
+            options.max_chars = Some(chars.saturating_sub(1));
+            block = engine.skills().prompt(&snapshot.catalog, &options);
+            if chars == 0 {
+                break;
+            }
+        }
         let (skills, of) = (block.report.included, block.report.total);
         let parts = [before.as_str(), block.text.trim(), in_use.text.trim()];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant, UNIX_EPOCH};
 use sinew_settings::Environment;
 
 use super::agents::HookMoment;
-use super::journal::{JournalLine, JournalTurn, SessionJournal};
+use super::journal::{JournalTurn, SessionJournal};
+use super::journal_line::JournalLine;
 use super::log::{HookDecision, HookDecisionKind, HookLog};
 use super::work_queue::{QueuedWork, WorkQueue, WorkRequest};
 use super::{home, kept, now, sessions};

@@ -10,7 +10,7 @@ use sinew_settings::Actor;
 use super::context::{self, ContextLimits, HookContext, MAX_OFFERS};
 use super::event::HookEvent;
 use super::input::MaskedText;
-use super::journal::JournalLine;
+use super::journal_line::JournalLine;
 use super::log::{HookDecisionKind, LoggedMatch, LoggedOffer};
 use super::offer::{OfferChoice, OfferRules, SkillOffer, offer_id};
 use super::{HookReply, kept, touched_files};
@@ -23,6 +23,8 @@ const MAX_ROUTED: usize = 20_000;
 const MAX_LOGGED: usize = 200;
 /// The share of the time an agent waits after which a model that is not done is left out.
 const MODELS_SHARE: f64 = 0.8;
+/// Characters of the frame around skills that come back.
+const FRAME_ROOM: usize = 120;
 /// Ranked skills that the log keeps.
 const LOGGED_RANKS: usize = 5;
 
@@ -82,6 +84,7 @@ impl HookEvent {
         let limits = ContextLimits {
             most: engine.config.hook.max_chars,
             with_text: engine.config.hook.max_body,
+            bytes: self.host.most_bytes,
         };
         let mut context =
             context::matching_skills(choice.confidence, &choice.offers, &unavailable, limits);
@@ -90,9 +93,23 @@ impl HookEvent {
         }
         let at = engine.env.clock.now_ms();
         let id = offer_id(self.host.name, &self.session, at, &message);
-        let offers = skill_offers(&id, at, &choice, &context, helper);
+        let mut offers = skill_offers(&id, at, &choice, &context, helper);
         for offer in &offers {
             journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept)?;
+        }
+        if helper.is_none() {
+            let brought = offers.iter().filter(|offer| offer.how.brought_text());
+            let brought: Vec<&str> = brought.map(|offer| offer.skill.as_str()).collect();
+            let room = limits.with_text.saturating_sub(context.text.chars().count() + FRAME_ROOM);
+            let owed = self.skills_owed(engine, &snapshot.catalog, &earlier, room, &brought)?;
+            let came_back = owed.offers.iter().map(|offer| {
+                format!("{}: it was in use before the conversation was shortened", offer.skill)
+            });
+            choice.notes.extend(came_back);
+            let parts = [owed.text.as_str(), context.text.as_str()];
+            context.text =
+                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+            offers.extend(owed.offers);
         }
         self.note_offers(engine, &offers);
         self.log(engine, routed(&message, &answer, &unavailable, choice, &context, &offers))?;

@@ -190,6 +190,8 @@ impl OfferRules<'_> {
         chosen.retain(|(entry, ..)| !is_blocked(entry));
         chosen.truncate(MAX_OFFERS);
         let listing = self.engine.skills().host_listing(self.host.name);
+        // In library mode the agent is told to leave skills alone: its own call would be refused.
+        let calls = !self.engine.connect().is_library(self.host.name).unwrap_or(false);
         let with_text = confidence != OfferConfidence::Shortlist;
         let offers = chosen.into_iter().enumerate().map(|(at, (entry, lessons, because))| {
             let (delivery, note) = self.delivery(entry, with_text && at == 0);
@@ -197,7 +199,7 @@ impl OfferRules<'_> {
             OfferedSkill {
                 entry,
                 location: path_text(&entry.file_path),
-                call: listing.knows(entry).then(|| self.host.call(&entry.id)).flatten(),
+                call: (calls && listing.knows(entry)).then(|| self.host.call(&entry.id)).flatten(),
                 because,
                 lessons,
                 delivery,

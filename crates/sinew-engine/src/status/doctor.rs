@@ -7,6 +7,9 @@ use sinew_settings::path_text;
 
 use crate::{Engine, StatusHandle};
 
+/// How many blocked skills are named; the others are counted.
+const MAX_HELD_NAMES: usize = 5;
+
 /// What sinew sees on this machine.
 #[derive(Debug, Serialize)]
 pub struct DoctorReport {
@@ -227,6 +230,24 @@ impl StatusHandle<'_> {
             "ready",
             format!("{ready} of {}", catalog.unshadowed().count()),
         ));
+        // What a list of allowed skills leaves out is a wish of the user's; what the scanner holds is not.
+        let held: Vec<&str> = catalog
+            .unshadowed()
+            .filter(|entry| entry.state == EntryState::Blocked && !entry.blocked_by_allowlist)
+            .map(|entry| entry.name.as_str())
+            .collect();
+        if let Some(first) = held.first() {
+            let (shown, more) = held.split_at(held.len().min(MAX_HELD_NAMES));
+            let more =
+                if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            probes.push(DoctorProbe {
+                health: ProbeHealth::Warn,
+                remedy: Some(format!(
+                    "`sinew why {first}` shows what was found; remove the skill, or accept the finding"
+                )),
+                ..good("skills", "blocked", format!("{}{more}", shown.join(", ")))
+            });
+        }
         let broken = count(EntryState::Broken);
         if broken > 0 {
             probes.push(DoctorProbe {

@@ -11,6 +11,7 @@ mod hook;
 mod large_catalog;
 mod live_engine;
 mod models;
+mod prompt;
 mod routing;
 mod settings;
 mod workshop;

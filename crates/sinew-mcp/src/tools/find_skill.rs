@@ -111,10 +111,13 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
             (_, false) => AnswerPrompt::Omit,
         },
         actor: call.caller.actor(),
-        ..RouteRequest::new(input.message)
+        ..RouteRequest::new(input.message.as_str())
     });
     let prompt = answer.prompt.take();
     let (mut data, text) = fitting(&answer);
+    let offered: Vec<&str> = answer.offers().iter().map(|found| found.name.as_str()).collect();
+    let cost = text.chars().count();
+    look.engine.hooks().note_answer(call.caller.record_name(), &input.message, &offered, cost);
     data.prompt = prompt;
     Ok(McpToolAnswer::new(&data, text).into())
 }

@@ -15,6 +15,7 @@ mod auth;
 mod chart;
 mod cortex;
 mod diff;
+mod docs;
 mod frame;
 mod health;
 mod history;
@@ -27,20 +28,22 @@ mod skills;
 mod switch;
 mod text;
 mod traces;
+mod verdicts;
 mod workshop;
 
 use axum::Router;
 use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, Uri};
 use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 
+use sinew_settings::ErrorCode;
+
+use self::frame::PageError;
 use crate::access::identify;
 use crate::api::Problem;
 use crate::app::{WebApp, count};
-use frame::PageError;
-use sinew_settings::ErrorCode;
 
 /// What pages may load and run: only files from this server, nothing inline.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
@@ -54,6 +57,8 @@ pub(crate) fn router(app: &WebApp) -> Router {
         .route("/skills", get(skills::show))
         .route("/skills/{name}", get(skill::show).post(switch::set))
         .route("/skills/{name}/undo", post(history::undo))
+        .route("/skills/{name}/remove", post(verdicts::remove))
+        .route("/skills/{name}/accept", post(verdicts::accept))
         .route("/route", get(route::show))
         .route("/route/case", post(route::save))
         .route("/cortex", get(cortex::show))
@@ -84,6 +89,9 @@ pub(crate) fn router(app: &WebApp) -> Router {
         .route("/assets/style.css", get(assets::style))
         .route("/assets/app.js", get(assets::script))
         .route("/assets/icon.svg", get(assets::icon))
+        .route("/docs", get(async || Redirect::to("/docs/")))
+        .route("/docs/", get(docs::first))
+        .route("/docs/{*path}", get(docs::file))
         .method_not_allowed_fallback(wrong_method)
         .fallback(unknown_page)
         .layer(map_response(with_policy))
@@ -93,8 +101,9 @@ pub(crate) fn router(app: &WebApp) -> Router {
 }
 
 /// What no route knows: a page for browsers, a problem for programs.
-async fn unknown_page(headers: HeaderMap) -> Response {
-    let problem = Problem::new(ErrorCode::UnknownRoute, "there is no page at this address")
+async fn unknown_page(uri: Uri, headers: HeaderMap) -> Response {
+    let said = format!("there is no page at {}", uri.path());
+    let problem = Problem::new(ErrorCode::UnknownRoute, said)
         .hint("the overview leads to every page; programs find theirs below /api/v1");
     shown(&headers, problem)
 }

@@ -84,6 +84,7 @@ const LOOKS: &[&str] = &[
     "demo",
     "completions",
     "man",
+    "docs",
     "registry",
     "cortex show",
     "cortex why",
