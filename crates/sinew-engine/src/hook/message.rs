@@ -77,7 +77,10 @@ impl HookEvent {
             false => Vec::new(),
         };
         let files = touched_files::candidates(&snapshot.catalog, &touched, &message, &answer);
-        let given = earlier.offers();
+        let given = match self.host.keeps_additions {
+            true => earlier.offers(),
+            false => Vec::new(),
+        };
         let rules = OfferRules { engine, host: self.host, earlier: &given, helper };
         let mut choice = rules.choose(&snapshot.catalog, &answer, &files);
         let unavailable = unavailable(&answer);

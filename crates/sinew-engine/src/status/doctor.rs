@@ -270,12 +270,11 @@ impl StatusHandle<'_> {
             });
         }
         let broken = count(EntryState::Broken);
-        if broken > 0 {
+        let mut faulty = catalog.entries.iter().filter(|entry| entry.state == EntryState::Broken);
+        if let Some(first) = faulty.next() {
             probes.push(DoctorProbe {
                 health: ProbeHealth::Warn,
-                remedy: Some(
-                    "`sinew list` shows them; `sinew why <skill>` says what is wrong".to_owned(),
-                ),
+                remedy: Some(format!("`sinew why {}` says what is wrong", first.name)),
                 ..good("skills", "broken", broken.to_string())
             });
         }

@@ -164,6 +164,24 @@ fn a_model_that_fails_is_named_and_used_again_when_it_is_back() {
     assert!(filled.model.contains("remote:m:26"), "{}", filled.model);
 }
 
+#[test]
+fn a_message_that_needs_two_skills_gets_both_with_its_parts() {
+    let machine = machine();
+    let engine = open(&machine);
+    let message = "find a recipe for a hearty stew with a shopping list, then book the invoices and \
+                   expenses of this month in the accounts";
+    let answer = engine.route(&RouteRequest::new(message));
+    let steps: Vec<&str> = answer.steps.iter().map(|step| step.skill.as_str()).collect();
+    assert_eq!(steps, ["soup", "ledger"], "{answer:?}");
+    assert!(message.contains(&answer.steps[1].text) && answer.steps[1].text.starts_with("book"));
+    let offered: Vec<&str> = answer.offers().iter().map(|found| found.name.as_str()).collect();
+    assert_eq!(offered, ["soup", "ledger"]);
+    assert!(answer.matches[1].reason.starts_with("for \"book the invoices"));
+    for plain in ["a recipe for a hearty stew", "write a letter and then print it"] {
+        assert!(engine.route(&RouteRequest::new(plain)).steps.is_empty(), "{plain}");
+    }
+}
+
 /// The first question over new skills waits for the vectors of those that matter, and no longer than its
 /// caller wants; what was computed is there for the next process.
 #[test]

@@ -5,8 +5,8 @@ use sinew_testkit::TestMachine;
 use super::{MatrixRows, machine};
 use crate::support::{command, json, sinew, typed};
 
-/// What is typed to try each command that acts; nothing for one that opens an editor, or
-/// that talks to a registry, whose own token decides.
+/// What is typed to try each command that acts; nothing for one that opens an editor, that measures for
+/// a minute, or that talks to a registry, whose own token decides.
 const ROWS: &[(&str, &str)] = &[
     ("report", "report --region writing --skill notes --version 1 --result ok"),
     ("install", "install ./new/tides --yes"),
@@ -49,10 +49,13 @@ const ROWS: &[(&str, &str)] = &[
     ("config unset", "config unset route.top"),
     ("config edit", ""),
     ("bundled eject", "bundled eject github"),
+    ("eval calibrate", ""),
     ("new", "new soups --from soup"),
     ("enable", "enable tea"),
     ("disable", "disable notes"),
     ("setup", "setup --yes"),
+    ("service install", "service install"),
+    ("service remove", "service remove"),
 ];
 
 /// Commands that change nothing but what they keep for the next look.
@@ -67,7 +70,9 @@ const LOOKS: &[&str] = &[
     "check",
     "prompt",
     "read",
-    "eval",
+    "eval route",
+    "eval triggers",
+    "eval scan",
     "dedupe",
     "index",
     "usage",
@@ -102,10 +107,11 @@ const LOOKS: &[&str] = &[
     "config show",
     "config get",
     "config path",
+    "service status",
 ];
 
 /// Groups, whose commands have rows of their own.
-const GROUPS: &[&str] = &["bundled", "cortex", "workshop", "skills", "config"];
+const GROUPS: &[&str] = &["bundled", "cortex", "workshop", "skills", "config", "service", "eval"];
 
 /// The commands below one, as its help lists them.
 fn listed(machine: &TestMachine, path: &[&str]) -> Vec<String> {
