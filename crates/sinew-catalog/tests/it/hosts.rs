@@ -424,3 +424,13 @@ fn cursors_rules_with_a_description_are_used_like_skills() {
         catalog.issues.iter().any(|issue| issue.detail.contains("1 rules have no description"))
     );
 }
+
+/// A warm look asks the host's settings again.
+#[test]
+fn a_changed_switch_is_noticed_by_the_next_look() {
+    let machine = TestMachine::new().profile("claude-code").skill("home/.claude/skills/a", "a");
+    let machine = machine.after_long_time();
+    assert_eq!(machine.catalog().get("a").expect("a").state, EntryState::Ready);
+    machine.write("home/.claude/settings.json", "{\"skillOverrides\":{\"a\":\"off\"}}");
+    assert_eq!(machine.catalog().get("a").expect("a").state, EntryState::Disabled);
+}
