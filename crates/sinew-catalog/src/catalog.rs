@@ -28,7 +28,7 @@ use crate::plain_commands;
 use crate::profile::{Profile, SkillNaming, Tier};
 use crate::remote::RemoteMachines;
 use crate::roots::{self, CallerFolders, RootShape, SkillRoot};
-use crate::scan::ScanGate;
+use crate::scan::{self, ScanGate};
 
 /// What to build a catalog from.
 #[derive(Debug, Clone)]
@@ -309,7 +309,10 @@ fn gate(
             decision.reasons.insert(0, reason);
         }
         entry.hidden_by_host = host.filter(|reason| reason.code == ReasonCode::HostHidden);
-        decision.reasons.extend(entry.blocked.take());
+        if let Some(held) = entry.blocked.take() {
+            // What is dangerous comes before what is missing: nothing should be installed for it.
+            decision.reasons.insert(0, scan::told_of(&entry.name, held));
+        }
         let scanned = entry.scan.as_ref().map(|scan| scan.digest.as_str());
         let objection =
             request.vouch.and_then(|vouch| vouch.load_objection(&entry.base_dir, scanned));

@@ -246,6 +246,13 @@ impl CatalogEntry {
         self.bundled && (self.state == EntryState::NeedsSetup || self.blocked_by_allowlist)
     }
 
+    /// Whether each of these words stands in its name, key, description or source, in any case.
+    pub fn mentions(&self, words: &[String]) -> bool {
+        let texts = [&self.name, &self.skill_key, &self.description, &self.source];
+        let text = texts.map(|text| text.to_lowercase()).join("\n");
+        words.iter().all(|word| text.contains(&word.to_lowercase()))
+    }
+
     /// The reason that decides its state, if there is one.
     pub fn primary_reason(&self) -> Option<&Reason> {
         let stage = match self.state {

@@ -151,9 +151,14 @@ impl CatalogInputs {
 }
 
 impl CatalogInputs {
-    /// The same without the variables, of which most have nothing to do with skills.
-    pub(crate) fn without_variables(self) -> Self {
-        Self { vars: BTreeMap::new(), ..self }
+    /// What a kept catalog has to agree with: not the variables, of which most have nothing to do with
+    /// skills, and not the agent where no agent has a list of its own.
+    pub(crate) fn for_keeping(mut self) -> Self {
+        self.vars.clear();
+        if self.config.agents.entries.is_empty() {
+            self.agent = None;
+        }
+        self
     }
 }
 

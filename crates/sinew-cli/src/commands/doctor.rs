@@ -86,7 +86,8 @@ pub(crate) fn run(args: &DoctorArgs, engine: &Engine, out: &mut Printer) -> Comm
     }
     let snapshot = engine.snapshot();
     let diagnosis = engine.status().doctor(&snapshot.catalog);
-    out.data(&diagnosis, |text| write_diagnosis(text, &diagnosis))?;
+    let width = out.width();
+    out.beginning(&diagnosis, "sinew doctor", |text| write_diagnosis(text, &diagnosis, width))?;
     Ok(match diagnosis.health {
         ProbeHealth::Fault => Exit::Failed(ErrorKind::Environment),
         _ => Exit::Done,
@@ -161,7 +162,7 @@ fn write_repair(text: &mut String, repair: &DatabaseRepair) -> std::fmt::Result 
 fn write_trial(text: &mut String, report: &AgentTrialReport) -> std::fmt::Result {
     render::heading(text, &format!("{} was asked", report.title))?;
     writeln!(text, "  “{}”", render::safe(&report.message))?;
-    write_probes(text, &report.probes)?;
+    write_probes(text, &report.probes, usize::MAX)?;
     let sentence = match report.works {
         true => "what was connected arrives at the model",
         false => "not everything arrives at the model",
@@ -169,9 +170,9 @@ fn write_trial(text: &mut String, report: &AgentTrialReport) -> std::fmt::Result
     writeln!(text, "\n{}", render::dim(sentence))
 }
 
-fn write_diagnosis(text: &mut String, diagnosis: &DoctorReport) -> std::fmt::Result {
+fn write_diagnosis(text: &mut String, diagnosis: &DoctorReport, width: usize) -> std::fmt::Result {
     render::heading(text, &format!("sinew {}", diagnosis.version))?;
-    write_probes(text, &diagnosis.probes)?;
+    write_probes(text, &diagnosis.probes, width)?;
     let readable_agents =
         diagnosis.probes.iter().any(|p| p.area == "agents" && p.health == ProbeHealth::Good);
     if readable_agents {
@@ -184,10 +185,44 @@ fn write_diagnosis(text: &mut String, diagnosis: &DoctorReport) -> std::fmt::Res
     Ok(())
 }
 
+/// The widest name of a probe; a longer one moves its own line only.
+const WIDEST_NAME: usize = 23;
+
+/// Whether a place or an agent is not there, which takes no line of its own.
+fn is_absent_place(probe: &DoctorProbe) -> bool {
+    matches!(probe.area, "agents" | "roots") && probe.health == ProbeHealth::Absent
+}
+
 /// The probes, each below the heading of its area.
-fn write_probes(text: &mut String, probes: &[DoctorProbe]) -> std::fmt::Result {
+fn write_probes(text: &mut String, probes: &[DoctorProbe], width: usize) -> std::fmt::Result {
+    let is_folded = |probe: &&DoctorProbe| width != usize::MAX && is_absent_place(probe);
+    let named = probes.iter().filter(|probe| !is_folded(probe));
+    // A pipe gets columns that do not move.
+    let widest = match width {
+        usize::MAX => WIDEST_NAME,
+        _ => named.map(|probe| probe.name.chars().count()).max().unwrap_or(0),
+    };
+    let widest = widest.clamp("not there".len(), WIDEST_NAME);
     let mut area = "";
-    for probe in probes {
+    for (at, probe) in probes.iter().enumerate() {
+        if is_folded(&probe) {
+            // All of an area take one line, where the first of them would stand.
+            let of_area = |other: &&DoctorProbe| is_absent_place(other) && other.area == probe.area;
+            if probes[..at].iter().any(|other| of_area(&other)) {
+                continue;
+            }
+            if probe.area != area {
+                area = probe.area;
+                writeln!(text, "\n{area}")?;
+            }
+            let names = probes.iter().filter(of_area).map(|absent| match absent.area {
+                "agents" => render::safe(&absent.name),
+                _ => render::safe(absent.detail.trim_end_matches(" (none)")),
+            });
+            let names = names.collect::<Vec<_>>().join(", ");
+            writeln!(text, "  {} {:<widest$}  {names}", render::dim("·"), "not there")?;
+            continue;
+        }
         if probe.area != area {
             area = probe.area;
             writeln!(text, "\n{area}")?;
@@ -200,7 +235,7 @@ fn write_probes(text: &mut String, probes: &[DoctorProbe]) -> std::fmt::Result {
         };
         writeln!(
             text,
-            "  {mark} {:<24} {}",
+            "  {mark} {:<widest$}  {}",
             render::safe(&probe.name),
             render::safe(&probe.detail)
         )?;

@@ -28,6 +28,8 @@ const MATCH_TEXT: &str =
     "This skill fits the message; its text comes along. Follow it where it helps.";
 const WARNED: &str = "The skill below fits the message, but the scanner warned about it, so its text does not come \
      along. Ask the user before you read it.";
+const STEPS: &str = "The message needs these skills in turn, each for its part. Read the file at its location before you \
+     begin that part (or call `read_skill` with its name), and follow it where it helps.";
 const SHORTLIST: &str = "These skills may fit the message. If one of them clearly does, read the file at its location \
      before you start (or call `read_skill` with its name); otherwise go on without.";
 
@@ -163,13 +165,14 @@ fn block(
             (OfferConfidence::Named, None) => NAMED,
             (OfferConfidence::Match, Some(_)) => MATCH_TEXT,
             (OfferConfidence::Match, None) => MATCH,
+            (OfferConfidence::Steps, _) => STEPS,
             (OfferConfidence::Shortlist, _) => SHORTLIST,
         };
         let _ = writeln!(out, "{introduction}");
     }
     for (at, offer) in offers.iter().enumerate() {
         match confidence {
-            OfferConfidence::Shortlist => write_line(&mut out, offer),
+            confidence if confidence.is_list() => write_line(&mut out, offer),
             _ => write_offer(&mut out, offer, text.filter(|_| at == 0)),
         }
     }

@@ -9,7 +9,7 @@ use sinew_catalog::{AssembledCatalog, Catalog, CatalogEntry, LARGE_CATALOG};
 use sinew_route::{
     DocumentKey, Embedder, IndexBuildCounts, RankExplanation, RouteContext, RouteDecision,
     RouteDocument, RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillPrior,
-    UserMessage,
+    StuffingReason, TaskStep, UserMessage,
 };
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ModelChoice;
@@ -230,6 +230,7 @@ impl Engine {
         config.margin = route.margin.unwrap_or(config.margin);
         config.floor = route.floor.unwrap_or(config.floor);
         config.top = route.top.unwrap_or(config.top);
+        config.calibrations = self.calibrations();
         config
     }
 }
@@ -243,15 +244,7 @@ impl CatalogRouter {
         top: Option<usize>,
         until: Option<Instant>,
     ) -> RankedMessage {
-        let mut config = self.router.config().clone();
-        config.top = top.unwrap_or(config.top);
-        let mut models = self.models.clone();
-        if let Some(until) = until {
-            let punctual =
-                |encoder| -> Arc<dyn Embedder> { Arc::new(PunctualEmbedder::new(encoder, until)) };
-            models.encoder = models.encoder.map(punctual);
-        }
-        let router = Router::from_index(Arc::clone(self.router.index()), models, config).0;
+        let router = self.asked_until(top, until);
         let scored = router.score(&UserMessage::from_user(message));
         let excluded = self.excluded();
         let prior = self.learned.as_ref().map(|learned| learned.prior(message));
@@ -260,6 +253,26 @@ impl CatalogRouter {
         let ungated = (!excluded.is_empty())
             .then(|| router.route_scored(&scored, &RouteContext { excluded: &[], prior }));
         RankedMessage { result, ungated }
+    }
+
+    /// The skills that a message needs in turn, of those that can be used; none where one will do.
+    pub(super) fn steps(&self, message: &str, until: Option<Instant>) -> Vec<TaskStep> {
+        let excluded = self.excluded();
+        let context = RouteContext { excluded: &excluded, prior: None };
+        self.asked_until(None, until).steps(message, &context)
+    }
+
+    /// The router for a question that must be answered by a moment.
+    fn asked_until(&self, top: Option<usize>, until: Option<Instant>) -> Router {
+        let mut config = self.router.config().clone();
+        config.top = top.unwrap_or(config.top);
+        let mut models = self.models.clone();
+        if let Some(until) = until {
+            let punctual =
+                |encoder| -> Arc<dyn Embedder> { Arc::new(PunctualEmbedder::new(encoder, until)) };
+            models.encoder = models.encoder.map(punctual);
+        }
+        Router::from_index(Arc::clone(self.router.index()), models, config).0
     }
 
     /// The same router with what was learned since; `None` where nothing was.
@@ -429,15 +442,24 @@ fn names_of(catalog: &Catalog) -> impl Iterator<Item = &str> {
 
 /// A skill as the router reads it; a body that cannot be read any more leaves the description.
 pub(crate) fn document(entry: &CatalogEntry) -> RouteDocument {
-    let bytes = read_skill(&entry.file_path).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let body = sinew_skill::split_front_matter(&text)
-        .map(|fenced| fenced.body.to_owned())
-        .unwrap_or_default();
+    let body = body_of(entry);
     match &entry.skill {
         Some(skill) => RouteDocument::from_skill(&entry.name, skill, &body, &entry.content_hash),
         None => RouteDocument::from_description(&entry.name, &entry.name, &entry.description),
     }
+}
+
+/// Why parts of a skill's text do not count for routing.
+pub(crate) fn discounts(entry: &CatalogEntry) -> Vec<StuffingReason> {
+    let skill = entry.skill.as_ref();
+    skill.map_or_else(Vec::new, |skill| RouteDocument::discounts(skill, &body_of(entry)))
+}
+
+fn body_of(entry: &CatalogEntry) -> String {
+    let bytes = read_skill(&entry.file_path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let body = sinew_skill::split_front_matter(&text).map(|fenced| fenced.body.to_owned());
+    body.unwrap_or_default()
 }
 
 /// The bytes of a skill's file: a regular one, never what a link or a pipe leads to.

@@ -9,6 +9,7 @@
 //! that has to put an answer together itself.
 
 mod answer;
+mod calibration;
 mod cases;
 mod catalog_router;
 mod description_trial;
@@ -22,6 +23,7 @@ mod neighbours;
 mod pool;
 mod punctual_embedder;
 mod question_snapshot;
+mod shared_words;
 mod unavailable;
 
 use std::collections::BTreeMap;
@@ -30,14 +32,16 @@ use std::time::{Duration, Instant};
 
 use sinew_catalog::references::expand_references;
 use sinew_catalog::{CatalogEntry, Snapshot};
+use sinew_route::RouteDecision;
 use sinew_settings::Actor;
 use sinew_settings::config::ModelChoice;
 
 use crate::{Engine, EngineError, PromptOptions};
-pub use answer::{NamedSkill, ReflexHit, RegionLeader, RouteAnswer, RouteMatch};
+pub use answer::{NamedSkill, ReflexHit, RegionLeader, RouteAnswer, RouteMatch, RouteStep};
+pub use calibration::RouteCalibration;
 pub use cases::{CASES_FILE, SavedCase};
 pub use catalog_router::{CatalogRouter, IndexStatus};
-pub(crate) use catalog_router::{document, read_skill};
+pub(crate) use catalog_router::{discounts, document, read_skill};
 pub use eval::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
 pub use neighbours::{NeighbourReport, SkillNeighbour};
 pub use pool::QuestionGuard;
@@ -124,12 +128,19 @@ impl Routing<'_> {
             Some(intent) => ranked.or_surer(rank(intent)),
             None => ranked,
         };
-        let (result, unavailable) = engine.weigh_unavailable(catalog, ranked, &request.actor);
+        let (mut result, unavailable) = engine.weigh_unavailable(catalog, ranked, &request.actor);
+        let steps = match result.decision {
+            RouteDecision::None => Vec::new(),
+            _ => router.steps(&request.message, request.until),
+        };
+        result.follow_steps(&steps);
         let names: Vec<&str> = result.matches.iter().map(|found| found.name.as_str()).collect();
         let named = expand_references(&request.message, &catalog.commands).skill_names;
         let names = names.into_iter().chain(named.iter().map(String::as_str)).collect::<Vec<_>>();
         let lessons = router.lessons(&request.message, &names, engine);
-        let mut answer = RouteAnswer::of(engine, catalog, result, &lessons.about_skills);
+        let mut answer =
+            RouteAnswer::of(engine, catalog, &request.message, result, &lessons.about_skills);
+        answer.name_steps(steps);
         answer.unavailable = unavailable;
         answer.named = named
             .iter()
@@ -190,7 +201,8 @@ impl Routing<'_> {
         let catalog = &snapshot.catalog;
         let router = self.router(snapshot, ModelChoice::Static);
         let results = router.route_with_descriptions(catalog, entry, descriptions, message, top);
-        results.map(|result| RouteAnswer::of(self.engine, catalog, result, &BTreeMap::new()))
+        let none = BTreeMap::new();
+        results.map(|result| RouteAnswer::of(self.engine, catalog, message, result, &none))
     }
 
     /// How complete the index of the configured models is.

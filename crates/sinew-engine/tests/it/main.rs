@@ -3,6 +3,7 @@
 #[macro_use]
 mod cortex;
 
+mod calibration;
 mod connect;
 
 mod acquire;

@@ -164,6 +164,24 @@ fn a_model_that_fails_is_named_and_used_again_when_it_is_back() {
     assert!(filled.model.contains("remote:m:26"), "{}", filled.model);
 }
 
+#[test]
+fn a_message_that_needs_two_skills_gets_both_with_its_parts() {
+    let machine = machine();
+    let engine = open(&machine);
+    let message = "find a recipe for a hearty stew with a shopping list, then book the invoices and \
+                   expenses of this month in the accounts";
+    let answer = engine.route(&RouteRequest::new(message));
+    let steps: Vec<&str> = answer.steps.iter().map(|step| step.skill.as_str()).collect();
+    assert_eq!(steps, ["soup", "ledger"], "{answer:?}");
+    assert!(message.contains(&answer.steps[1].text) && answer.steps[1].text.starts_with("book"));
+    let offered: Vec<&str> = answer.offers().iter().map(|found| found.name.as_str()).collect();
+    assert_eq!(offered, ["soup", "ledger"]);
+    assert!(answer.matches[1].reason.starts_with("for \"book the invoices"));
+    for plain in ["a recipe for a hearty stew", "write a letter and then print it"] {
+        assert!(engine.route(&RouteRequest::new(plain)).steps.is_empty(), "{plain}");
+    }
+}
+
 /// The first question over new skills waits for the vectors of those that matter, and no longer than its
 /// caller wants; what was computed is there for the next process.
 #[test]
@@ -197,4 +215,21 @@ fn a_first_question_waits_for_the_vectors_that_matter() {
     let again = open(&machine);
     let snapshot = again.snapshot();
     assert_eq!(again.routing().pending_vectors(&snapshot, request.models), still, "and resumes");
+}
+
+/// Text that is there to be found, and not to be read, is told to its author.
+#[test]
+fn text_that_does_not_count_is_explained() {
+    let hidden =
+        "---\nname: helper\ndescription: Does things.\n---\n<!-- weather trains pdf -->\nText.\n";
+    let machine = TestMachine::new().file("work/skills/helper/SKILL.md", hidden);
+    let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
+    let snapshot = engine.snapshot();
+    let entry = snapshot.catalog.lookup("helper").expect("the skill");
+    let options = sinew_engine::PromptOptions::default();
+    let why = engine.skills().explain(&snapshot.catalog, entry, &options);
+    let told = |step: &sinew_engine::ExplanationStep| {
+        step.stage == "route" && step.text.contains("hidden text does not count")
+    };
+    assert!(why.steps.iter().any(told), "{why:?}");
 }

@@ -297,8 +297,19 @@ impl RouteIndex {
         self.meta.terms
     }
 
-    pub(super) fn term(&self, at: usize) -> &str {
+    pub(crate) fn term(&self, at: usize) -> &str {
         self.string(IndexSection::TermOffsets, IndexSection::Terms, at)
+    }
+
+    /// The terms that begin with a text, with their numbers, in order.
+    pub(crate) fn terms_from(&self, start: &str) -> impl Iterator<Item = (usize, &str)> {
+        let (mut low, mut high) = (0, self.term_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.term(middle) < start { low = middle + 1 } else { high = middle }
+        }
+        let terms = (low..self.term_count()).map(|at| (at, self.term(at)));
+        terms.take_while(move |(_, term)| term.starts_with(start))
     }
 
     /// The number of a term.
