@@ -3,7 +3,8 @@
 //!
 //! [`Routing::route`] reads as the way of a message: a router from the `pool.rs` (made by
 //! `catalog_router.rs` over an index on disk) ranks it, `unavailable.rs` weighs what cannot be used,
-//! `learned.rs` adds what earlier outcomes say, and `answer.rs` is what comes out.
+//! `taught.rs` puts rules that the user taught first, `learned.rs` adds what earlier outcomes say, and
+//! `answer.rs` is what comes out.
 //!
 //! What must never happen here: an answer that offers a skill which the gate holds back, or a surface
 //! that has to put an answer together itself.
@@ -21,6 +22,7 @@ mod models;
 mod neighbours;
 mod pool;
 mod punctual_embedder;
+mod taught;
 mod unavailable;
 
 use std::collections::BTreeMap;
@@ -122,12 +124,21 @@ impl Routing<'_> {
             Some(intent) => ranked.or_surer(rank(intent)),
             None => ranked,
         };
-        let (result, unavailable) = engine.weigh_unavailable(catalog, ranked, &request.actor);
+        let (mut result, unavailable) = engine.weigh_unavailable(catalog, ranked, &request.actor);
+        let taught = match request.models {
+            ModelChoice::Words => None,
+            _ => engine.put_taught_first(catalog, &mut result, &request.message, request.until),
+        };
         let names: Vec<&str> = result.matches.iter().map(|found| found.name.as_str()).collect();
         let named = expand_references(&request.message, &catalog.commands).skill_names;
         let names = names.into_iter().chain(named.iter().map(String::as_str)).collect::<Vec<_>>();
         let lessons = router.lessons(&request.message, &names, engine);
         let mut answer = RouteAnswer::of(engine, catalog, result, &lessons.about_skills);
+        if let (Some(taught), Some(first)) = (taught, answer.matches.first_mut())
+            && first.name == taught.skill
+        {
+            first.reason = taught.reason;
+        }
         answer.unavailable = unavailable;
         answer.named = named
             .iter()

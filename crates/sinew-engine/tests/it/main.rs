@@ -12,4 +12,5 @@ mod live_engine;
 mod models;
 mod routing;
 mod settings;
+mod taught;
 mod workshop;
