@@ -14,8 +14,7 @@ What is new against train_encoder.py:
 - Messages of up to 128 tokens, some in noisy views (noise.py), some without their mapped English words.
 - An exponential average of the weights is kept; checkpoints hold both.
 
-The word table is taken from --start as it is. From the exported file that is the table in four bits, so packing it
-again costs nothing. Set OMP_NUM_THREADS=1. Checkpoints: WORK/refined-<step>.pt.
+No step has ever trained the word table, so it is the published one, whatever --start's packing left of it. Set OMP_NUM_THREADS=1. Checkpoints: WORK/refined-<step>.pt.
 """
 import argparse
 import math
@@ -162,9 +161,10 @@ def main():
     for n, m in enumerate(messages):
         of_skill[m.owner].append(n)
     print(len(skills), "skills", len(messages), "messages", sum(m.hard for m in messages), "hard", flush=True)
-    words = lexical(fields, messages, lexicon, args.work / "lexical-train.npy")
+    words = lexical(fields, messages, lexicon, args.work / "lexical-train.npy") if args.words else None
 
     published, model = minilm.published(), evaluate.load_encoder(args.start)
+    model.word.load_state_dict(published.word.state_dict())
     near = args.work / "documents-start.npy"
     if not near.exists():
         np.save(near, minilm.embed_numpy(published, documents))

@@ -1,6 +1,7 @@
 //! How long a prompt block for 1,000 eligible skills takes, compared with plain rendering of the
 //! same entries in the same run. The budget is 5 ms on one core.
 
+use sinew_catalog::Tier;
 use sinew_catalog::prompt::{PromptLimits, PromptRequest, PromptSkill, build};
 use sinew_guard::Untrusted;
 use sinew_settings::config::PromptPlanner;
@@ -66,7 +67,7 @@ impl Library {
                 location: &self.locations[i],
                 path: &self.locations[i],
                 source: "managed",
-                own: i % 3 == 0,
+                tier: if i % 3 == 0 { Tier::Workspace } else { Tier::Bundled },
                 score: (i % 5 == 0).then_some(i as f64 / SKILLS as f64),
                 ..PromptSkill::default()
             })

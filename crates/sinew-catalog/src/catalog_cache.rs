@@ -26,8 +26,9 @@ use crate::listing::{FolderEntry, FolderEntryKind, FolderListing, ReadAnchor};
 use crate::load::{InstallOrigin, LoadRules, LoadedSkillFile};
 use crate::scan::{FolderSurvey, ScanJudgement, ScanSummary};
 
-/// The number of records saved: as many as the largest catalog has.
-const MAX_KEPT: usize = 20_000;
+/// The number of records saved, so that places which nobody looks at any more do not add up without
+/// end. A record has some 700 bytes.
+const MAX_KEPT: usize = 500_000;
 
 /// Changed when the format of the records changes.
 const MAGIC: &[u8; 8] = b"sinewkp2";
@@ -193,7 +194,7 @@ impl RangeReader<'_> {
 }
 
 #[derive(BorshDeserialize, BorshSerialize)]
-struct StampRecord {
+pub(crate) struct StampRecord {
     size: u64,
     modified: Option<(u64, u32)>,
     changed: Option<(u64, u32)>,
@@ -202,7 +203,7 @@ struct StampRecord {
 }
 
 impl StampRecord {
-    fn of(stamp: &FileStamp) -> Self {
+    pub(crate) fn of(stamp: &FileStamp) -> Self {
         let since = |time: Option<SystemTime>| {
             let since = time?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
             Some((since.as_secs(), since.subsec_nanos()))
@@ -216,7 +217,7 @@ impl StampRecord {
         }
     }
 
-    fn stamp(&self) -> FileStamp {
+    pub(crate) fn stamp(&self) -> FileStamp {
         let time = |since: Option<(u64, u32)>| {
             let (seconds, nanos) = since?;
             SystemTime::UNIX_EPOCH.checked_add(Duration::new(seconds, nanos.min(999_999_999)))
@@ -229,6 +230,19 @@ impl StampRecord {
             is_link: self.is_link,
         }
     }
+}
+
+/// A count, which has the same width on every machine.
+pub(crate) fn write_count<W: borsh::io::Write>(
+    count: &usize,
+    writer: &mut W,
+) -> borsh::io::Result<()> {
+    BorshSerialize::serialize(&(*count as u64), writer)
+}
+
+/// The count that [`write_count`] wrote.
+pub(crate) fn read_count<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<usize> {
+    Ok(usize::try_from(u64::deserialize_reader(reader)?).unwrap_or(usize::MAX))
 }
 
 #[derive(BorshDeserialize, BorshSerialize)]

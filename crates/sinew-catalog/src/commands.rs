@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use sinew_skill::ToolDispatch;
 use sinew_skill::names::{MAX_COMMAND, command_name, display_name};
@@ -25,7 +26,9 @@ pub const CHANNEL_DESCRIPTION: usize = 100;
 const ARGUMENTS: &str = "$ARGUMENTS";
 
 /// Where a command's skill comes from, as hosts know it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, BorshDeserialize, BorshSerialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandSource {
     /// Shipped with the program.
@@ -38,7 +41,7 @@ pub enum CommandSource {
 }
 
 /// How far a command's skill is trusted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, BorshDeserialize, BorshSerialize)]
 pub enum CommandTrust {
     /// It is reviewed or otherwise vouched for.
     #[default]
@@ -77,7 +80,7 @@ pub struct CommandSkill<'a> {
 }
 
 /// One slash command.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandSpec {
     /// What a user types after `/`.
@@ -173,6 +176,11 @@ impl SlashCommands {
     /// Commands that already have their names.
     pub fn from_specs(specs: Vec<CommandSpec>, filtered: Vec<CommandSpec>) -> Self {
         Self { specs, filtered, ..Self::default() }
+    }
+
+    /// The commands, and those that only answer that they are not available.
+    pub(crate) fn parts(&self) -> (&Vec<CommandSpec>, &Vec<CommandSpec>) {
+        (&self.specs, &self.filtered)
     }
 
     /// The commands, own skills first, then by name.

@@ -3,17 +3,31 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use borsh::{BorshDeserialize, BorshSerialize};
 use serde::Serialize;
 use sinew_settings::config::{EntryOwner, EntrySettings};
 use sinew_settings::{Config, Reason};
 use sinew_skill::{InstallSpec, RepairRecord, Skill};
 
 use crate::entry_owner;
+use crate::hosts::PluginOrigin;
 use crate::profile::Tier;
 use crate::scan::ScanSummary;
 
 /// The overall state that users see.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    BorshDeserialize,
+    BorshSerialize,
+)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum EntryState {
@@ -49,7 +63,7 @@ impl EntryState {
 }
 
 /// What a skill requires, or which of those requirements are missing.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkillRequirements {
@@ -77,7 +91,7 @@ impl SkillRequirements {
 }
 
 /// Where requirements were found, if not on this machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum RequirementOrigin {
@@ -86,7 +100,7 @@ pub enum RequirementOrigin {
 }
 
 /// Whether a configuration path is set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ConfigPathCheck {
     /// The dotted path.
@@ -96,7 +110,7 @@ pub struct ConfigPathCheck {
 }
 
 /// A skill that was found, and what was decided about it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CatalogEntry {
@@ -116,11 +130,18 @@ pub struct CatalogEntry {
     pub tier: Tier,
     /// Whether it came with the program.
     pub bundled: bool,
+    /// The plugin that brought it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<PluginOrigin>))]
+    #[borsh(serialize_with = "write_plugin", deserialize_with = "read_plugin")]
+    pub plugin: Option<Arc<PluginOrigin>>,
     /// The skill's file.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
+    #[borsh(serialize_with = "write_path", deserialize_with = "read_path")]
     pub file_path: PathBuf,
     /// The skill's folder.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
+    #[borsh(serialize_with = "write_path", deserialize_with = "read_path")]
     pub base_dir: PathBuf,
     /// The folder's name, or the file's without `.md`: OpenPocket's id.
     pub id: String,
@@ -164,6 +185,9 @@ pub struct CatalogEntry {
     /// Where its requirements were found, if not on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<RequirementOrigin>,
+    /// The connected machine that has them, where it has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via_machine: Option<String>,
     /// Written by a program from a run.
     pub generated: bool,
     /// SHA-256 of the file.
@@ -184,8 +208,12 @@ pub struct CatalogEntry {
     /// Why the guard holds it back, until the gate has recorded it.
     #[serde(skip)]
     pub(crate) blocked: Option<Reason>,
+    /// Why the host's own settings hide it from the model.
+    #[serde(skip)]
+    pub(crate) hidden_by_host: Option<Reason>,
     /// The skill itself, unless it is broken.
     #[serde(skip)]
+    #[borsh(serialize_with = "write_skill", deserialize_with = "read_skill")]
     pub skill: Option<Arc<Skill>>,
 }
 
@@ -218,6 +246,13 @@ impl CatalogEntry {
         self.bundled && (self.state == EntryState::NeedsSetup || self.blocked_by_allowlist)
     }
 
+    /// Whether each of these words stands in its name, key, description or source, in any case.
+    pub fn mentions(&self, words: &[String]) -> bool {
+        let texts = [&self.name, &self.skill_key, &self.description, &self.source];
+        let text = texts.map(|text| text.to_lowercase()).join("\n");
+        words.iter().all(|word| text.contains(&word.to_lowercase()))
+    }
+
     /// The reason that decides its state, if there is one.
     pub fn primary_reason(&self) -> Option<&Reason> {
         let stage = match self.state {
@@ -237,4 +272,39 @@ impl CatalogEntry {
                 .find(|reason| reason.code == sinew_settings::ReasonCode::MetadataInvalid)
         })
     }
+}
+
+/// A path as text; one that is no text cannot be kept.
+fn write_path<W: borsh::io::Write>(
+    path: &std::path::Path,
+    writer: &mut W,
+) -> borsh::io::Result<()> {
+    let text = path.to_str().ok_or_else(|| borsh::io::Error::other("a path that is no text"))?;
+    BorshSerialize::serialize(text, writer)
+}
+
+fn read_path<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<PathBuf> {
+    String::deserialize_reader(reader).map(PathBuf::from)
+}
+
+fn write_plugin<W: borsh::io::Write>(
+    plugin: &Option<Arc<PluginOrigin>>,
+    writer: &mut W,
+) -> borsh::io::Result<()> {
+    BorshSerialize::serialize(&plugin.as_deref(), writer)
+}
+
+fn read_plugin<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<Option<Arc<PluginOrigin>>> {
+    Option::<PluginOrigin>::deserialize_reader(reader).map(|plugin| plugin.map(Arc::new))
+}
+
+fn write_skill<W: borsh::io::Write>(
+    skill: &Option<Arc<Skill>>,
+    writer: &mut W,
+) -> borsh::io::Result<()> {
+    BorshSerialize::serialize(&skill.as_deref(), writer)
+}
+
+fn read_skill<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<Option<Arc<Skill>>> {
+    Ok(Option::<Skill>::deserialize_reader(reader)?.map(Arc::new))
 }

@@ -105,6 +105,11 @@ impl FolderListing {
         Ok(Self { anchor, inside, stamp, at_ms, shown: shown.to_path_buf(), children })
     }
 
+    /// Whether it is a skill's own folder.
+    pub(crate) fn is_skill(&self) -> bool {
+        self.holds(SKILL_FILE)
+    }
+
     /// Whether an entry of exactly that name exists.
     pub(crate) fn holds(&self, name: &str) -> bool {
         self.children.iter().any(|child| child.name == OsStr::new(name))

@@ -2,8 +2,8 @@
 //! folder and file.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use sinew_settings::config::SecretSetting;
 use sinew_settings::{Config, Reason, ReasonCode};
@@ -13,6 +13,7 @@ use crate::catalog::{Catalog, CatalogRequest};
 use crate::catalog_cache::{CacheRecord, CachedRecords};
 use crate::discover::{self, WalkResult, WalkRules};
 use crate::filter::SessionOverrides;
+use crate::hosts::{self, SwitchTable};
 use crate::load::LoadedSkillFile;
 use crate::parallel;
 use crate::remote::RemoteMachines;
@@ -72,6 +73,10 @@ impl WalkMemory {
 }
 
 impl RememberedWalk {
+    pub(crate) fn root_path(&self) -> &Path {
+        &self.root.path
+    }
+
     fn is_unchanged(&self) -> bool {
         let Some(top) = self.found.listed.first() else {
             // The root could not be opened; only a missing root can count as unchanged.
@@ -104,6 +109,8 @@ pub(crate) struct CatalogInputs {
     reserved_commands: Vec<String>,
     scanned: bool,
     vouched: Option<String>,
+    /// What the host's own settings say about single skills.
+    switches: Option<SwitchTable>,
 }
 
 impl CatalogInputs {
@@ -135,7 +142,23 @@ impl CatalogInputs {
             reserved_commands: request.reserved_commands.clone(),
             scanned: request.scan.is_some(),
             vouched: request.vouch.map(|vouch| vouch.tag().to_owned()),
+            switches: request.profile.switches.map(|host| {
+                let workspace = &request.places.workspace;
+                hosts::read_switches(host, workspace, request.env, &mut Vec::new())
+            }),
         })
+    }
+}
+
+impl CatalogInputs {
+    /// What a kept catalog has to agree with: not the variables, of which most have nothing to do with
+    /// skills, and not the agent where no agent has a list of its own.
+    pub(crate) fn for_keeping(mut self) -> Self {
+        self.vars.clear();
+        if self.config.agents.entries.is_empty() {
+            self.agent = None;
+        }
+        self
     }
 }
 
@@ -155,6 +178,10 @@ pub(crate) struct RememberedCatalog {
 pub(crate) struct CatalogMemory(Mutex<Option<RememberedCatalog>>);
 
 impl CatalogMemory {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Option<RememberedCatalog>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The last catalog, if a new build would give the same.
     pub(crate) fn unchanged_catalog(
         &self,

@@ -7,7 +7,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use serde::Serialize;
 use sinew_guard::containment::{self, FileStamp};
@@ -26,7 +26,9 @@ use crate::listing::{FolderEntryKind, FolderListing, MAX_SURVEYED, ReadAnchor, i
 const OUT_OF_REACH: &[&str] = &["link-entry", "hardlink-entry", "special-file"];
 
 /// The guard's verdict on a loaded skill.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(
+    Debug, Clone, PartialEq, Eq, Serialize, borsh::BorshDeserialize, borsh::BorshSerialize,
+)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScanSummary {
     /// Allow, warn or block.
@@ -34,6 +36,10 @@ pub struct ScanSummary {
     /// The digest of the skill's folder.
     pub digest: String,
     /// How many findings there are at warn and above.
+    #[borsh(
+        serialize_with = "crate::catalog_cache::write_count",
+        deserialize_with = "crate::catalog_cache::read_count"
+    )]
     pub findings: usize,
 }
 
@@ -44,7 +50,7 @@ pub struct ScanGate {
     /// Where the cached scans are; they are read when the first one is needed.
     file: Option<PathBuf>,
     cache: OnceLock<Mutex<ScanCache>>,
-    overrides: Vec<FindingOverride>,
+    overrides: RwLock<Vec<FindingOverride>>,
     learned: AtomicBool,
 }
 
@@ -55,7 +61,7 @@ impl ScanGate {
             scanner: OnceLock::new(),
             file,
             cache: OnceLock::new(),
-            overrides,
+            overrides: RwLock::new(overrides),
             learned: AtomicBool::new(false),
         }
     }
@@ -74,9 +80,19 @@ impl ScanGate {
     /// What its answers depend on besides the content and the rules, which are part of the program:
     /// the accepted findings.
     pub fn tag(&self) -> String {
-        let accepted = self.overrides.iter().flat_map(|given| [&given.rule, &given.digest]);
+        let overrides = self.overrides();
+        let accepted = overrides.iter().flat_map(|given| [&given.rule, &given.digest]);
         let parts = accepted.flat_map(|part| [part.as_bytes(), b"\n"]);
         sinew_skill::content_hash_of(parts)
+    }
+
+    /// Counts a finding that a person has just accepted, without a new gate.
+    pub fn accept(&self, given: FindingOverride) {
+        self.overrides.write().unwrap_or_else(PoisonError::into_inner).push(given);
+    }
+
+    fn overrides(&self) -> RwLockReadGuard<'_, Vec<FindingOverride>> {
+        self.overrides.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The cached findings of a skill's folder, at warn and above.
@@ -130,9 +146,9 @@ impl ScanGate {
 
     /// The verdict here, without accepted rules and unreachable files.
     fn weigh(&self, digest: &str, findings: &[Finding]) -> ScanJudgement {
-        let accepted = |rule: &str| {
-            self.overrides.iter().any(|given| given.rule == rule && given.digest == digest)
-        };
+        let overrides = self.overrides();
+        let accepted =
+            |rule: &str| overrides.iter().any(|given| given.rule == rule && given.digest == digest);
         let counts = |finding: &&Finding| {
             !OUT_OF_REACH.contains(&finding.rule.as_str()) && !accepted(&finding.rule)
         };
@@ -177,9 +193,17 @@ fn quarantined(finding: &Finding) -> Reason {
         line => format!("{}:{line}", finding.file),
     };
     Reason::new(ReasonCode::Quarantined, format!("{} ({}, {place})", finding.message, finding.rule))
-        .remedy(
-            "`sinew scan <skill>` shows what was found; do not use the skill unless you wrote it",
-        )
+}
+
+/// Why a skill is held back, with the command that shows what was found in it. Judgements are kept by
+/// content, and the same files may lie under several names.
+pub(crate) fn told_of(name: &str, held: Reason) -> Reason {
+    match held.remedy {
+        Some(_) => held,
+        None => held.remedy(format!(
+            "`sinew scan {name}` shows what was found; do not use the skill unless you wrote it"
+        )),
+    }
 }
 
 /// The bytes to scan: the whole folder, or the one file of a skill that is a file.

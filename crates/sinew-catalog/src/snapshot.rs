@@ -12,6 +12,7 @@ use arc_swap::ArcSwapOption;
 use serde::Serialize;
 use sinew_settings::Reason;
 
+use crate::assembled_catalog::AssembledCatalog;
 use crate::catalog::{Catalog, CatalogBuilder, CatalogRequest};
 use crate::entry::CatalogEntry;
 use crate::filter::SessionOverrides;
@@ -36,6 +37,8 @@ pub struct Snapshot {
     pub catalog: Arc<Catalog>,
     /// What else the result depends on: states, commands, limits.
     inputs: u64,
+    /// The catalog that this is an excerpt of.
+    whole: Option<Arc<AssembledCatalog>>,
 }
 
 /// A snapshot with the fields of OpenClaw's own snapshots, plus sinew's.
@@ -84,6 +87,36 @@ pub struct SnapshotSkill<'a> {
 }
 
 impl Snapshot {
+    /// A snapshot with some entries of a catalog. Its version is older than any other, so that it never
+    /// stands in the way of a whole one.
+    pub(crate) fn excerpt(
+        request: &CatalogRequest<'_>,
+        catalog: Catalog,
+        whole: Arc<AssembledCatalog>,
+    ) -> Self {
+        Self {
+            version: 0,
+            profile: request.profile.name,
+            platform: request.env.os.clone(),
+            fingerprint: whole.fingerprint().to_owned(),
+            overrides: request.overrides.clone(),
+            catalog: Arc::new(catalog),
+            inputs: 0,
+            whole: Some(whole),
+        }
+    }
+
+    /// The catalog that this is an excerpt of, where it does not hold every skill.
+    pub fn whole(&self) -> Option<&Arc<AssembledCatalog>> {
+        self.whole.as_ref()
+    }
+
+    /// Whether there is a skill of that name, be it in this excerpt or not.
+    pub fn holds(&self, name: &str) -> bool {
+        self.catalog.unshadowed().any(|entry| entry.name == name)
+            || self.whole.as_ref().is_some_and(|whole| whole.holds(name))
+    }
+
     /// The snapshot as other programs read it.
     pub fn record(&self) -> SnapshotRecord<'_> {
         SnapshotRecord {
@@ -236,6 +269,7 @@ impl LiveCatalog {
             overrides: request.overrides.clone(),
             catalog,
             inputs,
+            whole: None,
         });
         self.current.store(Some(Arc::clone(&snapshot)));
         CatalogChange::between(before.as_ref(), &snapshot, cause)

@@ -33,3 +33,16 @@ fn start(env: &Environment) {
         tracing::warn!(%error, "the process for the background could not be started");
     }
 }
+
+/// Lets everything else on the machine go first: no person waits for this process. A system that refuses
+/// runs it as it is.
+pub(crate) fn lower_priority() {
+    #[cfg(unix)]
+    {
+        /// The lowest priority that there is.
+        const LOWEST: i32 = 19;
+        if let Err(error) = rustix::process::nice(LOWEST) {
+            tracing::debug!(%error, "the priority stays as it is");
+        }
+    }
+}

@@ -34,8 +34,8 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Agents",
         &["connect", "disconnect", "context", "import", "commands", "skills", "hook", "mcp"],
     ),
-    ("Team", &["serve", "registry"]),
-    ("Developers", &["validate", "eval", "dedupe", "index", "watch", "completions", "man"]),
+    ("Team", &["serve", "service", "registry"]),
+    ("Developers", &["validate", "eval", "dedupe", "index", "watch", "completions", "man", "docs"]),
 ];
 
 /// The program with its commands in groups.

@@ -226,6 +226,7 @@ pub(crate) const AGENTS: &[ConnectableAgent] = &[
                 ("AfterTool", ANY),
                 ("AfterAgent", None),
                 ("SessionEnd", None),
+                ("PreCompress", None),
             ],
             timeout: 5_000,
             form: CommandHookForm::GroupedWithNames,

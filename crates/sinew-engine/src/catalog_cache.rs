@@ -49,7 +49,8 @@ impl CatalogCache {
         }
     }
 
-    fn tag(&self, gate: &ScanGate) -> String {
+    /// What the records of this program and these acceptances are marked with.
+    pub(crate) fn tag(&self, gate: &ScanGate) -> String {
         format!("{}\n{}", self.program, gate.tag())
     }
 }

@@ -10,8 +10,12 @@ use serde::{Deserialize, Serialize};
 use crate::atomic::{self, FileAccess, FileLock};
 use crate::scan::{Finding, FindingSeverity, ScanReport, Verdict};
 
-/// The number of reports kept; the oldest are dropped first.
-const MAX_CACHED: usize = 10_000;
+/// The number of reports kept; the oldest are dropped first. A report of an ordinary skill has some 150
+/// bytes, and the largest catalogs have 100,000 skills.
+const MAX_CACHED: usize = 250_000;
+
+/// When there are too many, this share of them goes at once: finding the oldest looks at all of them.
+const DROPPED_SHARE: usize = 10;
 
 /// Reports by content digest, for one rule table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,12 +77,16 @@ impl ScanCache {
         };
         self.next += 1;
         self.reports.insert(report.digest.clone(), entry);
-        if self.reports.len() > MAX_CACHED
-            && let Some(oldest) =
-                self.reports.iter().min_by_key(|(_, r)| r.age).map(|(d, _)| d.clone())
-        {
-            self.reports.remove(&oldest);
+        if self.reports.len() > MAX_CACHED {
+            self.drop_oldest(MAX_CACHED / DROPPED_SHARE);
         }
+    }
+
+    fn drop_oldest(&mut self, count: usize) {
+        let mut ages: Vec<u64> = self.reports.values().map(|report| report.age).collect();
+        ages.sort_unstable();
+        let Some(&bar) = ages.get(count) else { return };
+        self.reports.retain(|_, report| report.age >= bar);
     }
 
     /// Number of reports.

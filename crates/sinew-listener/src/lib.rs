@@ -23,6 +23,7 @@
 //! it; see [`ServerOptions::public_url`]), and who a caller is, which each part finds out for itself.
 
 mod blocking;
+mod connection_places;
 mod origin_check;
 mod rate_limit;
 mod request_log;
@@ -30,6 +31,7 @@ mod server;
 mod write_timeout;
 
 pub use blocking::blocking;
+pub use connection_places::ConnectionLimits;
 pub use origin_check::{OriginRule, PeerAddress, ServerOrigin};
 pub use rate_limit::{RateLimiter, RateStanding};
 pub use server::{HttpServer, MAX_BODY, RunningServer, ServeError, ServerOptions, ServerPart};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use axum::extract::Request;
-use axum::http::{HeaderName, HeaderValue};
+use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument as _;
@@ -30,6 +30,8 @@ pub(crate) async fn log_request(request: Request, next: Next) -> Response {
         let status = status.as_u16();
         if response.status().is_server_error() {
             tracing::warn!(%method, path, status, ms, "a request failed");
+        } else if response.status() == StatusCode::REQUEST_TIMEOUT {
+            tracing::warn!(%method, path, status, ms, "a request took too long");
         } else {
             tracing::info!(%method, path, status, ms, "answered");
         }

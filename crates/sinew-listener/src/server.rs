@@ -23,12 +23,13 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tower::ServiceExt as _;
 use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 use url::Url;
 
 use crate::blocking::blocking;
+use crate::connection_places::{ConnectionLimits, ConnectionPlaces};
 use crate::origin_check::{self, HostNames, OriginRule, PeerAddress};
 use crate::rate_limit::{ClientRateLimit, limit_rate};
 use crate::request_log::log_request;
@@ -38,16 +39,12 @@ use crate::write_timeout::WriteTimeout;
 /// smaller.
 pub const MAX_BODY: usize = 1 << 20;
 
-/// How long a client may take to send the head of a request, or to begin the next one.
-const HEAD_LIMIT: Duration = Duration::from_secs(20);
 /// How long a body or an answer may make no progress.
 const STALL_LIMIT: Duration = Duration::from_secs(15);
 /// How long a request may take until its answer begins: enough to upload a bundle over a slow line.
 const REQUEST_LIMIT: Duration = Duration::from_secs(120);
 /// How long requests in progress may take once the server is told to stop.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(10);
-/// Connections at once; more wait in the system's own queue. Each may hold a request's body.
-const MAX_CONNECTIONS: usize = 1024;
 /// The largest head of a request.
 const MAX_HEAD: usize = 64 << 10;
 
@@ -151,6 +148,7 @@ pub struct HttpServer {
     names: Arc<HostNames>,
     origin: String,
     pace: Option<Arc<ClientRateLimit>>,
+    limits: ConnectionLimits,
     parts: Vec<ServerPart>,
 }
 
@@ -177,13 +175,21 @@ impl HttpServer {
         let names = Arc::new(HostNames::of(at, public));
         let per_second = options.per_second.filter(|_| !at.ip().is_loopback());
         let pace = per_second.map(ClientRateLimit::new);
-        Ok(Self { listener, address: at, names, origin, pace, parts: Vec::new() })
+        let limits = ConnectionLimits::default();
+        Ok(Self { listener, address: at, names, origin, pace, limits, parts: Vec::new() })
     }
 
     /// Adds a part.
     #[must_use]
     pub fn mount(mut self, part: ServerPart) -> Self {
         self.parts.push(part);
+        self
+    }
+
+    /// Bounds its connections otherwise than by default.
+    #[must_use]
+    pub fn limits(mut self, limits: ConnectionLimits) -> Self {
+        self.limits = limits;
         self
     }
 
@@ -199,20 +205,21 @@ impl HttpServer {
 
     /// Answers until the process is asked to end, then lets requests in progress finish.
     pub fn run(self) -> Result<(), ServeError> {
+        let limits = self.limits;
         let (listener, router) = self.assemble();
-        runtime()?.block_on(accept(listener, router, shutdown_signal()))?;
+        runtime()?.block_on(accept(listener, router, limits, shutdown_signal()))?;
         Ok(())
     }
 
     /// Answers on threads of its own until it is told to stop.
     pub fn start(self) -> Result<RunningServer, ServeError> {
-        let (address, origin) = (self.address, self.origin.clone());
+        let (address, origin, limits) = (self.address, self.origin.clone(), self.limits);
         let (listener, router) = self.assemble();
         let (stop, stopped) = oneshot::channel::<()>();
         let runtime = runtime()?;
         let thread = thread::Builder::new().name("sinew-listener".to_owned()).spawn(move || {
             // A dropped sender is a request to stop as well.
-            runtime.block_on(accept(listener, router, async { drop(stopped.await) }))
+            runtime.block_on(accept(listener, router, limits, async { drop(stopped.await) }))
         })?;
         Ok(RunningServer { address, origin, stop: Some(stop), thread: Some(thread) })
     }
@@ -295,23 +302,22 @@ fn runtime() -> io::Result<tokio::runtime::Runtime> {
 async fn accept(
     listener: TcpListener,
     router: Router,
+    limits: ConnectionLimits,
     end: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let places = ConnectionPlaces::new(limits);
     let mut protocol = http1::Builder::new();
-    protocol.timer(TokioTimer::new()).header_read_timeout(HEAD_LIMIT).max_buf_size(MAX_HEAD);
+    protocol.timer(TokioTimer::new()).header_read_timeout(limits.head).max_buf_size(MAX_HEAD);
     let graceful = GracefulShutdown::new();
     let mut end = std::pin::pin!(end);
     loop {
-        let place = Arc::clone(&places).acquire_owned();
         let accepted = tokio::select! {
-            // The semaphore is never closed, so a permit always comes.
-            accepted = async { (place.await, listener.accept().await) } => accepted,
+            accepted = async { (places.any().await, listener.accept().await) } => accepted,
             () = &mut end => break,
         };
-        let (place, stream, peer) = match accepted {
-            (Ok(place), Ok((stream, peer))) => (place, stream, peer),
+        let (free, stream, peer) = match accepted {
+            (Some(free), Ok((stream, peer))) => (free, stream, peer),
             // No file descriptors left, or a client that hung up at once: try the next one.
             (_, refused) => {
                 if let Err(error) = refused {
@@ -321,6 +327,8 @@ async fn accept(
                 continue;
             }
         };
+        // Beyond its share an address is hung up on: there is no request yet to answer.
+        let Some(place) = places.of(peer.ip(), free) else { continue };
         // Small answers are sent at once instead of being collected (Nagle's algorithm).
         let _ = stream.set_nodelay(true);
         let router = router.clone();

@@ -76,6 +76,11 @@ impl McpCaller {
         CLIENT_NAMES.iter().find(|(begins, _)| name.starts_with(begins)).map(|(_, agent)| *agent)
     }
 
+    /// The name under which hooks of the same agent keep records, where it is a known one.
+    pub(super) fn record_name(&self) -> &str {
+        self.agent().unwrap_or(&self.name)
+    }
+
     /// The client as the engine knows it: an agent, whatever it says of itself.
     pub(super) fn actor(&self) -> Actor {
         Actor::Agent { name: self.name.clone() }

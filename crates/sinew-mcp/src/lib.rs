@@ -21,6 +21,7 @@ mod questions;
 mod resources;
 mod schema;
 mod server;
+mod session_cap;
 mod skills;
 mod stdio;
 mod tool_answer;

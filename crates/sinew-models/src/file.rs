@@ -1,7 +1,7 @@
 //! Model files: eight bytes of magic, the length of a JSON header, the header, tensors.
 //!
-//! Tensors start at multiples of 64 after the header. An `i8` matrix has one `f32` scale per row. In an
-//! `i4` table, whose rows are only looked up, each group of columns has a share of its row's scale.
+//! Tensors start at multiples of 64 after the header. An `i8` matrix has one `f32` scale per row. A
+//! table whose rows are only looked up may be `i4`: then each group of columns has a share of its row's scale.
 
 use std::borrow::Cow;
 
@@ -12,6 +12,9 @@ use crate::weights::{LookupMatrix, WeightMatrix, WeightSource};
 /// Columns of an `i4` table that have a scale of their own: more would lose small values beside large
 /// ones, fewer would store more scales than values.
 const GROUP: usize = 16;
+
+/// The type of a matrix of signed bytes.
+const BYTES: &str = "i8";
 
 /// Why a model cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -165,7 +168,9 @@ impl WeightSource for ModelFile {
     ) -> Result<WeightMatrix, ModelLoadError> {
         let found = self.find(name)?;
         let tensor = &self.header.tensors[found];
-        if tensor.dtype != "i8" || tensor.shape != [rows, columns] || tensor.bytes != rows * columns
+        if tensor.dtype != BYTES
+            || tensor.shape != [rows, columns]
+            || tensor.bytes != rows * columns
         {
             return Err(ModelLoadError::Damaged(format!("shape of {name}")));
         }
@@ -189,6 +194,9 @@ impl WeightSource for ModelFile {
     ) -> Result<LookupMatrix, ModelLoadError> {
         let found = self.find(name)?;
         let tensor = &self.header.tensors[found];
+        if tensor.dtype == BYTES {
+            return self.matrix(name, rows, columns).map(LookupMatrix);
+        }
         let fits = columns.is_multiple_of(GROUP)
             && tensor.dtype == "i4"
             && tensor.shape == [rows, columns]
@@ -210,6 +218,13 @@ impl WeightSource for ModelFile {
             &self.bytes[self.base + offset + row * length..][..length]
         };
         let scale = floats(part(tensor.scale_offset, 4))[0];
+        if tensor.dtype == BYTES {
+            let values = part(tensor.offset, matrix.columns);
+            out.iter_mut()
+                .zip(values)
+                .for_each(|(out, &value)| *out = f32::from(value as i8) * scale);
+            return;
+        }
         let shares = part(tensor.share_offset, matrix.columns / GROUP);
         let pairs = part(tensor.offset, matrix.columns / 2);
         let groups = out.chunks_exact_mut(GROUP).zip(pairs.chunks_exact(GROUP / 2));

@@ -1,5 +1,13 @@
 //! Pieces of text: what models read of one, and what its ASCII parts are.
 
+use crate::tokens::Tokenizer;
+
+/// Whether a word is one that the models' vocabulary has whole: what is only spelled, piece by piece, is a
+/// name, a rare word or a slip of the fingers. Every word is, where there is no vocabulary.
+pub fn is_whole_word(word: &str) -> bool {
+    Tokenizer::embedded().is_none_or(|tokenizer| tokenizer.has_a_word(word))
+}
+
 /// A text as pairs of an ASCII run and the run of other characters behind it; either may be empty.
 #[inline]
 pub fn runs(text: &str) -> impl Iterator<Item = (&str, &str)> {

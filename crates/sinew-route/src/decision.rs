@@ -13,6 +13,9 @@ use crate::scored_query::ScoredQuery;
 /// The probability of a skill that the message names.
 const NAMED: f64 = 0.99;
 
+/// The most that a skill gets which goes against what the message demands: less than a match needs.
+const MOST_UNMET: f64 = 0.5;
+
 /// The weight of a word as an explanation if it occurs only in the body.
 const BODY_SHARE: f32 = 0.5;
 
@@ -21,6 +24,18 @@ const SHOWN_TERMS: usize = 12;
 
 /// A candidate is worth reading if its probability is at least this share of the first one's.
 const WORTH_READING: f64 = 0.15;
+
+/// One with a smaller probability is not worth reading beside others.
+const LEAST_READ: f64 = 0.04;
+
+/// A list that holds this share of the probability of the first [`WEIGHED`] is long enough.
+const MASS: f64 = 0.92;
+
+/// Candidates that are weighed, whether or not they are shown.
+const WEIGHED: usize = 10;
+
+/// The least probability of a skill that is offered: less would be shown as 0 %.
+const LEAST_SHOWN: f64 = 0.01;
 
 impl CandidateRanking<'_> {
     /// The evidence for the candidate at a position of the order.
@@ -84,7 +99,11 @@ impl CandidateRanking<'_> {
         if self.is_named(place) {
             return NAMED;
         }
-        self.heard.calibration.right.probability(&self.evidence(place).features())
+        let probability =
+            self.heard.calibration.right.probability(&self.evidence(place).features());
+        // What goes against a demand of the user may be worth reading, but is nothing to be sure of.
+        let unmet = self.order[place].1.constraint.normalised < 0.0;
+        if unmet { probability.min(MOST_UNMET) } else { probability }
     }
 
     /// The probability that any skill fits.
@@ -107,7 +126,7 @@ impl CandidateRanking<'_> {
     /// The answer.
     pub(crate) fn into_result(self, router: &Router, took: RouteTiming) -> RouteResult {
         let config = &router.config;
-        let shown = self.order.len().min(config.top.max(2));
+        let shown = self.order.len().min(config.top.max(WEIGHED));
         let fit = self.fit();
         // If nothing fits, no candidate is right.
         let mut probabilities: Vec<f64> =
@@ -122,6 +141,8 @@ impl CandidateRanking<'_> {
             RouteDecision::Match => 1,
             RouteDecision::Shortlist => worth_reading(&probabilities).min(config.top),
         };
+        // A floor of 0 offers what nothing speaks for, and says so as 1 %.
+        probabilities.iter_mut().take(offered).for_each(|p| *p = p.max(LEAST_SHOWN));
         let ScoredQuery { nothing, calibration, calibrated, query, .. } = self.heard;
         let fits_none = (decision == RouteDecision::None).then_some(AbstainReason::NothingFits);
         let matches = self.order[..shown.min(config.top)].iter().zip(&probabilities);
@@ -174,7 +195,7 @@ impl CandidateRanking<'_> {
             let posting = self.index.posting(looked.found?, at)?;
             let field = posting.counts.iter().position(|&count| count > 0)?;
             Some(MatchedTerm {
-                term: heard.query.whole.terms[looked.term].word.clone(),
+                term: self.index.term(looked.found?).to_owned(),
                 field: DocumentField::ALL[field],
                 weight: f64::from(looked.mass * posting.impact),
             })
@@ -208,10 +229,22 @@ impl RouteResult {
     }
 }
 
-/// How many of the best are worth reading: those not far less likely than the first.
+/// How many of the best are worth reading: those not far less likely than the first, and no more than
+/// it takes to hold nearly all of the probability.
 fn worth_reading(probabilities: &[f64]) -> usize {
     let first = probabilities.first().copied().unwrap_or(0.0);
-    let least = (WORTH_READING * first).max(0.02);
-    let worth = probabilities.iter().take_while(|&&p| p >= least).count();
-    worth.max(2).min(probabilities.len())
+    let least = (WORTH_READING * first).max(LEAST_READ);
+    let enough = MASS * probabilities.iter().take(WEIGHED).sum::<f64>();
+    let mut held = 0.0;
+    let worth = probabilities
+        .iter()
+        .take_while(|&&p| {
+            let wanted = p >= least && held < enough;
+            held += p;
+            wanted
+        })
+        .count();
+    // A choice has two sides, unless the second would be shown as 0 %.
+    let second = probabilities.get(1).is_some_and(|&p| p >= LEAST_SHOWN);
+    worth.max(1 + usize::from(second)).min(probabilities.len())
 }

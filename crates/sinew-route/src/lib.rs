@@ -27,6 +27,7 @@
 //! [`EmbedTransport`] are passed in), and learning, which is passed in as a [`SkillPrior`].
 
 mod calibrate;
+mod constraint;
 mod decision;
 mod document;
 pub mod eval;
@@ -38,13 +39,17 @@ mod mention;
 mod message;
 mod message_vector;
 mod ranking;
+mod rare_name;
 mod result;
 mod router;
 mod router_models;
 mod scored_query;
+mod several;
 mod signal_scale;
 mod signals;
 mod sorted_table;
+mod spelling;
+mod stuffing;
 mod text;
 mod top_documents;
 pub mod words;
@@ -65,11 +70,13 @@ pub use result::{
     AbstainReason, DegradedKind, DegradedSignal, MatchedTerm, RouteDecision, RouteResult,
     RouteTiming, ScorePart, ScoreParts, SkillMatch,
 };
-pub use router::{RouteContext, Router, RouterConfig, SkillPrior};
+pub use router::{RankingAids, RouteContext, Router, RouterConfig, SkillPrior};
 pub use router_models::RouterModels;
 pub use scored_query::ScoredQuery;
+pub use several::TaskStep;
 pub use sinew_models::{
     EmbedDialect, EmbedError, EmbedTransport, Embedder, KernelLevel, ModelLoadError,
     REMOTE_DEADLINE, RemoteEmbedder, StaticModel, TEMPLATE_VERSION, TextEncoder, TextSide,
 };
+pub use stuffing::StuffingReason;
 pub use text::language::{Language, guess as guess_language};

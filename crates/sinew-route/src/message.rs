@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::spelling::{is_odd, may_be_misspelt};
 use crate::text::language::{Language, guess};
 use crate::text::negative::sentences;
 use crate::text::words::{WordExtractor, is_generic, raw_words};
@@ -32,6 +33,9 @@ const WINDOW_WORDS: usize = 14;
 
 /// Windows of one message: 8 KiB of prose have about as many.
 const MAX_WINDOWS: usize = 80;
+
+/// Words of a part that are taken for names or slips of the fingers.
+const MAX_ODD: usize = 16;
 
 /// What a user typed.
 #[derive(Debug, Clone)]
@@ -82,6 +86,10 @@ pub(crate) struct QueryTerm {
     pub(crate) word: String,
     pub(crate) weight: f32,
     pub(crate) pasted: bool,
+    /// Whether no vocabulary has it: a name, or a slip of the fingers.
+    pub(crate) odd: bool,
+    /// Whether it may be the latter.
+    pub(crate) misspelt: bool,
 }
 
 /// A message, prepared.
@@ -106,8 +114,9 @@ pub(crate) struct QueryPart {
 }
 
 impl PreparedQuery {
-    /// Prepares a message; `bridge` says whether the bridge lexicon is used.
-    pub(crate) fn new(message: &UserMessage<'_>, bridge: bool) -> Self {
+    /// Prepares a message; `bridge` says whether the bridge lexicon is used, `spelling` whether misspelt
+    /// words are marked.
+    pub(crate) fn new(message: &UserMessage<'_>, bridge: bool, spelling: bool) -> Self {
         let text = message.clean();
         let split = pasted_text::split_pasted(&text);
         let own_words = raw_words(&split.prose).take(LONG_WORDS + 1).count();
@@ -117,16 +126,16 @@ impl PreparedQuery {
             (split.prose, split.pasted.as_str())
         };
         let language = guess(&prose);
-        let reader = QueryReader { words: WordExtractor::new(language), language, bridge };
+        let reader =
+            QueryReader { words: WordExtractor::new(language), language, bridge, spelling };
         let whole = reader.part(&prose, pasted);
         let windows = if own_words > LONG_WORDS { reader.windows(&prose) } else { Vec::new() };
         Self { text: text.into_owned(), language, whole, windows }
     }
 
     /// Every word to look up in the index.
-    pub(crate) fn words(&self) -> Vec<&str> {
-        let parts = self.windows.iter().chain([&self.whole]);
-        parts.flat_map(|part| &part.terms).map(|term| term.word.as_str()).collect()
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &QueryTerm> {
+        self.windows.iter().chain([&self.whole]).flat_map(|part| &part.terms)
     }
 
     /// Whether there is no word to route by.
@@ -155,6 +164,7 @@ struct QueryReader {
     words: WordExtractor,
     language: Language,
     bridge: bool,
+    spelling: bool,
 }
 
 impl QueryReader {
@@ -170,7 +180,13 @@ impl QueryReader {
             .find(|term| term.word == word)
         {
             Some(term) => term.weight = term.weight.max(weight),
-            None => terms.push(QueryTerm { word: word.to_owned(), weight, pasted }),
+            None => terms.push(QueryTerm {
+                word: word.to_owned(),
+                weight,
+                pasted,
+                odd: false,
+                misspelt: false,
+            }),
         };
         let weight = |word: &str| if is_generic(word) { GENERIC_WEIGHT } else { 1.0 };
         self.words.each(prose, |word| add(word, weight(word), false));
@@ -179,6 +195,16 @@ impl QueryReader {
         }
         WordExtractor::new(Language::En).each(&bridge, |word| add(word, BRIDGE_WEIGHT, false));
         self.words.each(pasted, |word| add(word, PASTED_WEIGHT * weight(word), true));
+        for raw in raw_words(prose).filter(|raw| is_odd(raw)).take(MAX_ODD) {
+            let may_be_misspelt = self.spelling && may_be_misspelt(raw);
+            self.words.of_raw(raw, &mut |word| {
+                let own = terms.iter_mut().find(|term| term.word == word);
+                own.into_iter().for_each(|term| {
+                    term.odd = true;
+                    term.misspelt |= may_be_misspelt;
+                });
+            });
+        }
         QueryPart { terms, prose: prose.to_owned(), bridge }
     }
 

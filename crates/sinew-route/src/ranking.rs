@@ -3,7 +3,7 @@
 use crate::index::RouteIndex;
 use crate::keyword::{self, TriggerPhrases};
 use crate::result::{ScorePart, ScoreParts};
-use crate::router::{CANDIDATES, RouteContext, Router};
+use crate::router::{CANDIDATES, RankingAids, RouteContext, Router};
 use crate::scored_query::ScoredQuery;
 use crate::signal_scale::SignalScale;
 use crate::top_documents::{best, by_score};
@@ -29,6 +29,7 @@ const MAX_PRIOR: f64 = 0.5;
 pub(crate) struct CandidateRanking<'a> {
     pub(crate) heard: &'a ScoredQuery,
     pub(crate) index: &'a RouteIndex,
+    aids: RankingAids,
     /// Documents in order, with the parts of their scores.
     pub(crate) order: Vec<(usize, ScoreParts)>,
 }
@@ -40,7 +41,7 @@ impl<'a> CandidateRanking<'a> {
         context: &RouteContext<'_>,
     ) -> Self {
         let index = &*router.index;
-        let mut ranking = Self { heard, index, order: Vec::new() };
+        let mut ranking = Self { heard, index, aids: router.config.aids, order: Vec::new() };
         if heard.nothing.is_some() {
             return ranking;
         }
@@ -102,6 +103,8 @@ impl<'a> CandidateRanking<'a> {
             - AGAINST * self.share_against(&phrases)
             - if refused { REFUSED } else { 0.0 };
         let prior = context.prior.and_then(|prior| prior.of(self.index.id(at))).unwrap_or(0.0);
+        let rare = heard.rare_names.evidence(at, self.index);
+        let demanded = heard.constraints.fit(at, self.index);
         let named = f64::from(u8::from(heard.named.binary_search(&at).is_ok()));
         ScoreParts {
             lexical: part(signals.lexical[at], heard.scales[0], weights.lexical),
@@ -112,6 +115,12 @@ impl<'a> CandidateRanking<'a> {
                 .map(|&cosine| part(cosine, heard.scales[2], weights.encoder))
                 .unwrap_or_default(),
             name: ScorePart { raw: named, normalised: named, weight: NAME_WEIGHT },
+            rare: ScorePart { raw: rare, normalised: rare, weight: self.aids.rare },
+            constraint: ScorePart {
+                raw: demanded,
+                normalised: demanded,
+                weight: self.aids.constraint,
+            },
             trigger: ScorePart {
                 raw: f64::from(keyword),
                 normalised: trigger,

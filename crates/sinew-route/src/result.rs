@@ -75,8 +75,12 @@ pub struct ScoreParts {
     pub encoder: ScorePart,
     /// Whether the message names the skill.
     pub name: ScorePart,
+    /// Rare names that the message and the skill share.
+    pub rare: ScorePart,
     /// Declared triggers.
     pub trigger: ScorePart,
+    /// What the message demands beside its task: no network, no costs, not this product.
+    pub constraint: ScorePart,
     /// The adjustment from learning.
     pub prior: ScorePart,
 }
@@ -94,7 +98,9 @@ impl ScoreParts {
             ("static", self.table),
             ("encoder", self.encoder),
             ("name", self.name),
+            ("rare", self.rare),
             ("trigger", self.trigger),
+            ("constraint", self.constraint),
             ("prior", self.prior),
         ]
         .into_iter()

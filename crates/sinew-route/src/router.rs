@@ -11,6 +11,7 @@ use crate::ranking::CandidateRanking;
 use crate::result::{DegradedKind, DegradedSignal, RouteResult};
 use crate::router_models::RouterModels;
 use crate::scored_query::{ScoredQuery, micros};
+use crate::signals::misspelt;
 use sinew_models::KernelLevel;
 
 /// How a router decides. The defaults are the calibrated ones.
@@ -26,6 +27,8 @@ pub struct RouterConfig {
     pub top: usize,
     /// Whether the bridge lexicon is used.
     pub bridge: bool,
+    /// What is read beside words and vectors.
+    pub aids: RankingAids,
     /// Other weights than the calibration's; with these, no decision is a match.
     pub weights: Option<SignalWeights>,
     /// The calibrations of the models.
@@ -40,9 +43,28 @@ impl Default for RouterConfig {
             floor: 0.25,
             top: 5,
             bridge: true,
+            aids: RankingAids::default(),
             weights: None,
             calibrations: CalibrationSet::embedded(),
         }
+    }
+}
+
+/// What is read of a message beside words and vectors, and what it weighs, in deviations; nothing where
+/// it is 0. The defaults were chosen on validation (see BENCHMARKS.md).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RankingAids {
+    /// A rare name that only one skill has.
+    pub rare: f64,
+    /// A demand that a skill meets, or goes against.
+    pub constraint: f64,
+    /// Whether misspelt words are read as the words of the catalog that they are close to.
+    pub spelling: bool,
+}
+
+impl Default for RankingAids {
+    fn default() -> Self {
+        Self { rare: 0.5, constraint: 1.5, spelling: true }
     }
 }
 
@@ -138,7 +160,8 @@ impl Router {
                 self.index.len()
             ),
             remedy:
-                "`sinew index rebuild` computes them; words and static vectors answer until then"
+                "they are computed in the background, and words and static vectors answer until then; \
+                 `sinew index rebuild` waits for them"
                     .to_owned(),
         }
     }
@@ -156,8 +179,14 @@ impl Router {
         message: &UserMessage<'_>,
         context: &RouteContext<'_>,
     ) -> RouteResult {
-        let query = PreparedQuery::new(message, self.config.bridge);
-        let index = self.index.update_for(documents, &self.models, &query.words());
+        let query = PreparedQuery::new(message, self.config.bridge, self.config.aids.spelling);
+        let meant: Vec<&str> = query
+            .terms()
+            .filter_map(|term| misspelt(term, self.index.find_term(&term.word), &self.index))
+            .map(|term| self.index.term(term))
+            .collect();
+        let words: Vec<&str> = query.terms().map(|term| term.word.as_str()).chain(meant).collect();
+        let index = self.index.update_for(documents, &self.models, &words);
         self.with_index(Arc::new(index)).route(message, context)
     }
 

@@ -3,10 +3,12 @@
 use std::time::Instant;
 
 use crate::calibrate::Calibration;
+use crate::constraint::MessageConstraints;
 use crate::index::RouteIndex;
 use crate::keyword;
 use crate::mention;
 use crate::message::{PreparedQuery, UserMessage};
+use crate::rare_name::RareNames;
 use crate::result::{AbstainReason, DegradedKind, DegradedSignal, RouteTiming};
 use crate::router::{CANDIDATES, Router};
 use crate::signal_scale::SignalScale;
@@ -33,6 +35,10 @@ pub struct ScoredQuery {
     pub(crate) calibrated: bool,
     /// Documents that the message names, ascending.
     pub(crate) named: Vec<usize>,
+    /// Rare names in it.
+    pub(crate) rare_names: RareNames,
+    /// What it demands beside its task.
+    pub(crate) constraints: MessageConstraints,
     /// Its words in order, for declared triggers.
     pub(crate) stems: Vec<String>,
     /// The keyword matcher's scores, if there is no model.
@@ -58,6 +64,8 @@ impl ScoredQuery {
             calibration: Calibration::default(),
             calibrated: false,
             named: Vec::new(),
+            rare_names: RareNames::default(),
+            constraints: MessageConstraints::default(),
             stems: Vec::new(),
             keywords: None,
             nothing: Some(reason),
@@ -87,7 +95,7 @@ impl Router {
     /// Scores a message: the costly part of an answer, done once for any number of answers.
     pub fn score(&self, message: &UserMessage<'_>) -> ScoredQuery {
         let start = Instant::now();
-        let query = PreparedQuery::new(message, self.config.bridge);
+        let query = PreparedQuery::new(message, self.config.bridge, self.config.aids.spelling);
         let text = micros(start);
         let degraded = self.models.missing.clone();
         let mut heard = if self.index.is_empty() {
@@ -130,6 +138,8 @@ impl Router {
         let mut heard = ScoredQuery {
             scales: scales(&signals, &self.index, &calibration),
             named: mention::mentioned_documents(&query.text, &self.index),
+            rare_names: RareNames::of(&query, &signals.looked, &self.index),
+            constraints: MessageConstraints::of(&query.text, &self.index),
             stems: keyword::stems(&query),
             keywords: words_only.then(|| keyword::word_scores(&query, &self.index)),
             nothing: None,
@@ -175,6 +185,19 @@ impl Router {
                     .to_owned(),
             });
         }
+    }
+
+    /// The documents that matter for a message by words and static vectors alone: an encoder reorders
+    /// these, and needs the vectors of no others.
+    pub fn first_candidates(&self, message: &UserMessage<'_>) -> Vec<usize> {
+        let query = PreparedQuery::new(message, self.config.bridge, self.config.aids.spelling);
+        if self.index.is_empty() || query.is_empty() {
+            return Vec::new();
+        }
+        let table = self.models.table.as_deref();
+        let table = table.filter(|table| table.id() == self.index.table_id());
+        let signals = DocumentSignals::first_stage(&query, &self.index, table, self.level);
+        self.first_best(&signals)
     }
 
     /// The best documents of the first stage.

@@ -3,6 +3,7 @@
 use crate::index::{MessageVector, RouteIndex};
 use crate::lexical::TermRarity;
 use crate::message::{PreparedQuery, QueryPart, QueryTerm};
+use crate::spelling::{CORRECTED_WEIGHT, corrected};
 use sinew_models::KernelLevel;
 use sinew_models::StaticModel;
 use sinew_models::quantise;
@@ -39,6 +40,19 @@ pub(crate) struct DocumentSignals {
     pub(crate) window: Option<usize>,
 }
 
+/// The term that a word stands for which no document has.
+pub(crate) fn misspelt(
+    term: &QueryTerm,
+    found: Option<usize>,
+    index: &RouteIndex,
+) -> Option<usize> {
+    if found.is_none() && term.misspelt && !term.pasted {
+        corrected(&term.word, index)
+    } else {
+        None
+    }
+}
+
 /// Looks up the words of a message, or of a window of it.
 pub(crate) fn look_up(terms: &[QueryTerm], index: &RouteIndex) -> Vec<TermLookup> {
     let rarity = TermRarity::for_catalog(index.len());
@@ -47,6 +61,10 @@ pub(crate) fn look_up(terms: &[QueryTerm], index: &RouteIndex) -> Vec<TermLookup
         .enumerate()
         .map(|(at, term)| {
             let found = index.find_term(&term.word);
+            if let Some(meant) = misspelt(term, found, index) {
+                let mass = CORRECTED_WEIGHT * term.weight * index.idf(meant);
+                return TermLookup { term: at, found: Some(meant), mass };
+            }
             let rarity = found.map_or_else(|| rarity.of(&term.word, 0), |found| index.idf(found));
             TermLookup { term: at, found, mass: term.weight * rarity }
         })

@@ -102,6 +102,27 @@ impl NpmPackages {
     }
 }
 
+/// A file of one package at an exact version, for tests that read it and run nothing; or a loud word about
+/// why not.
+pub fn npm_file(target: &str, package: &str, file: &str) -> Option<String> {
+    let name = package.rsplit_once('@').map_or(package, |(name, _)| name);
+    let folder = Path::new(target).join(format!("npm-{}", name.replace('/', "-")));
+    fs::create_dir_all(&folder).expect("a folder below target");
+    let lock = File::create(folder.join("install.lock")).expect("a lock file");
+    lock.lock().expect("a lock");
+    let mark = folder.join("installed");
+    if fs::read_to_string(&mark).ok().as_deref() != Some(package) {
+        let packages = NpmPackages { folder: folder.clone() };
+        if let Err(why) = packages.install(&["--ignore-scripts", package]) {
+            report_skip(&why);
+            return None;
+        }
+        fs::write(&mark, package).expect("a mark");
+    }
+    let path = folder.join("node_modules").join(name).join(file);
+    Some(fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
 fn missing(why: &str) -> Option<NpmPackages> {
     report_skip(why);
     None

@@ -12,10 +12,12 @@
 mod access;
 mod api;
 mod app;
+mod book;
 mod ui;
 
 pub use access::{WebAccess, WebCaller};
 pub use app::WebApp;
+pub use book::{Book, BookFile, BookPage};
 
 use sinew_listener::ServerPart;
 

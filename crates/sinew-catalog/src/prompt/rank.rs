@@ -39,8 +39,8 @@ impl PromptRanks {
             (b.referenced.cmp(&a.referenced))
                 .then(b.pinned.cmp(&a.pinned))
                 .then(score(b).total_cmp(&score(a)))
-                .then(b.own.cmp(&a.own))
                 .then(b.last_success.cmp(&a.last_success))
+                .then(b.tier.cmp(&a.tier))
         });
         let mut rank = vec![0; skills.len()];
         for (place, &position) in best.iter().enumerate() {

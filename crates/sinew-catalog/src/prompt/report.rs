@@ -87,6 +87,11 @@ impl PromptReport {
         }
     }
 
+    /// Whether every skill is in the text, with its whole description.
+    pub fn shows_everything(&self) -> bool {
+        self.omitted.is_empty() && self.shortened.is_empty() && self.descriptions_omitted == 0
+    }
+
     /// One line for the user, who should also know that skills are missing.
     pub fn warning(&self) -> Option<String> {
         if self.omitted.is_empty() {

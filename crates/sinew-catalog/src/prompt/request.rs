@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use sinew_settings::config::{PromptOrder, PromptPlanner};
 
 use super::wording::{PromptOverhead, PromptWording};
+use crate::profile::Tier;
 
 /// The length limit of a prompt in the OpenPocket profile.
 pub const OPENPOCKET_MAX_CHARS: usize = 12_000;
@@ -32,16 +33,16 @@ pub struct PromptSkill<'a> {
     pub source: &'a str,
     /// The file, which orders equal names of one source.
     pub path: &'a str,
-    /// Whether it is the user's own rather than shipped.
-    pub own: bool,
+    /// Where it comes from: the workspace's own skills stay before installed and bundled ones.
+    pub tier: Tier,
     /// Whether the configuration pins it.
     pub pinned: bool,
     /// Whether the message names it explicitly.
     pub referenced: bool,
     /// How well it fits the message, according to the router.
     pub score: Option<f64>,
-    /// When it was last used successfully, on any monotonic clock.
-    pub last_success: Option<u64>,
+    /// When it last worked, on any clock.
+    pub last_success: Option<i64>,
 }
 
 /// Hints from a skill's triggers: `any` before `all`, each once, the first eight.

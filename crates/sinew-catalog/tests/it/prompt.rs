@@ -1,6 +1,7 @@
 //! Section 13: the prompt block.
 
 use proptest::prelude::*;
+use sinew_catalog::Tier;
 use sinew_catalog::prompt::{
     PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest, PromptSkill,
     PromptWording, build, trigger_hints,
@@ -152,7 +153,7 @@ fn the_skill_that_fits_the_message_keeps_its_text() {
 fn own_skills_are_not_cut_for_their_first_letter() {
     let bundled: Vec<String> = (0..200).map(|i| format!("bundled-{i:03}")).collect();
     let mut skills: Vec<PromptSkill<'_>> = bundled.iter().map(|name| skill(name, "d")).collect();
-    skills.push(PromptSkill { own: true, ..skill("zzz-mine", "d") });
+    skills.push(PromptSkill { tier: Tier::Personal, ..skill("zzz-mine", "d") });
     let block = build(&PromptRequest::new(&skills));
     assert_eq!(block.report.included, 150);
     assert_eq!(names(&block).last().map(String::as_str), Some("zzz-mine"));
@@ -226,7 +227,8 @@ fn an_emoji_at_the_cut_is_not_broken() {
 fn references_and_pins_rank_before_scores() {
     let skills = [
         PromptSkill { score: Some(0.9), ..skill("scored", "d") },
-        PromptSkill { own: true, ..skill("own", "d") },
+        PromptSkill { tier: Tier::Workspace, ..skill("own", "d") },
+        PromptSkill { tier: Tier::Managed, ..skill("installed", "d") },
         PromptSkill { referenced: true, ..skill("named", "d") },
         PromptSkill { pinned: true, ..skill("pinned", "d") },
         PromptSkill { last_success: Some(5), ..skill("used", "d") },
@@ -238,7 +240,7 @@ fn references_and_pins_rank_before_scores() {
     request.message_known = true;
     assert_eq!(
         names(&build(&request)),
-        ["named", "pinned", "scored", "own", "used-later", "used", "a-broken-score"]
+        ["named", "pinned", "scored", "used-later", "used", "own", "installed", "a-broken-score"]
     );
 }
 
@@ -436,7 +438,7 @@ fn tame(wild: &[Wild]) -> Vec<PromptSkill<'_>> {
         .map(|wild| PromptSkill {
             location_note: wild.note.as_deref(),
             score: wild.score,
-            own: wild.own,
+            tier: if wild.own { Tier::Workspace } else { Tier::Bundled },
             pinned: wild.pinned,
             path: &wild.name,
             ..skill(&wild.name, &wild.description)

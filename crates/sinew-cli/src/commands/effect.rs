@@ -31,7 +31,6 @@ impl CommandEffect {
             | CliCommand::Check(_)
             | CliCommand::Prompt(_)
             | CliCommand::Read(_)
-            | CliCommand::Eval(_)
             | CliCommand::Dedupe(_)
             | CliCommand::Index(_)
             | CliCommand::Usage(_)
@@ -52,7 +51,7 @@ impl CommandEffect {
             // Changing the file is how a fault in it is mended; it says itself who may.
             CliCommand::Config(_) => Self::Reads,
             #[cfg(feature = "web")]
-            CliCommand::Serve(_) | CliCommand::Ui(_) => Self::Reads,
+            CliCommand::Serve(_) | CliCommand::Ui(_) | CliCommand::Docs(_) => Self::Reads,
             CliCommand::Report(_)
             | CliCommand::New(_)
             | CliCommand::Enable(_)
@@ -75,8 +74,11 @@ impl CommandEffect {
             CliCommand::Approve(args) => Self::acts_if(args.decides()),
             CliCommand::Connect(args) => Self::acts_if(args.acts()),
             CliCommand::Cortex(args) => Self::acts_if(CortexArgs::acts(args)),
+            CliCommand::Eval(args) => Self::acts_if(args.acts()),
             CliCommand::Deps(args) => Self::acts_if(args.acts()),
             CliCommand::Scan(args) => Self::acts_if(args.acts()),
+            #[cfg(feature = "web")]
+            CliCommand::Service(args) => Self::acts_if(args.acts()),
             CliCommand::Setup(args) => Self::acts_if(args.acts()),
             CliCommand::Skills(args) => Self::acts_if(args.acts()),
             CliCommand::Validate(args) => Self::acts_if(args.acts()),

@@ -24,7 +24,7 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct HookArgs {
-    /// session-start, user-prompt, pre-tool, post-tool, tool-failure, stop, subagent-start, subagent-stop, session-end, auto (as the input says), or settle (do what was left over)
+    /// session-start, user-prompt, pre-tool, post-tool, tool-failure, stop, subagent-start, subagent-stop, session-end, compacted, auto (as the input says), or settle (do what was left over)
     #[arg(default_value = "auto")]
     event: String,
     /// With settle: only what waits in the queue, and only if no other process is at it
@@ -64,7 +64,10 @@ pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -
     if args.event == "settle" {
         // It runs in the background, with its output thrown away: only the log can tell of a failure.
         let settled = match args.queued {
-            true => hook::settle_queued(&env),
+            true => {
+                background::lower_priority();
+                hook::settle_queued(&env)
+            }
             false => hook::settle_all(&env, options),
         };
         if let Err(error) = settled {

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use sinew_testkit::{NpmPackages, TestMachine};
 
-use crate::agents::{AGENT_PACKAGES, PLUGIN_HOSTS};
+use crate::agents::{AGENT_PACKAGES, GEMINI, PLUGIN_HOSTS};
 use crate::support::{command, shown, sinew};
 
 const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
@@ -144,11 +144,12 @@ fn claude_code_passes_on_what_was_promised() {
     assert!(["text", "pointer"].contains(&arrival), "{report:#}");
     let tools = &report["tools"];
     assert_eq!(tools["dropped"], json!([]), "{tools}");
-    assert_eq!(
-        tools["promised"].as_array().map(Vec::len),
-        tools["arrived"].as_array().map(Vec::len)
-    );
-    assert!(tools["chars"].as_u64() > Some(1_000), "{tools}");
+    // Those that a model needs first are there; it searches for the others.
+    let arrived = tools["arrived"].to_string();
+    assert!(arrived.contains("find_skill") && arrived.contains("read_skill"), "{tools}");
+    let count = |list: &str| tools[list].as_array().map_or(0, Vec::len);
+    assert_eq!(count("promised"), count("arrived") + count("hidden"), "{tools}");
+    assert!(tools["chars"].as_u64() > Some(500), "{tools}");
     assert!(report["hook_chars"].as_u64() > Some(0), "{report:#}");
     let prompt =
         report["hooks"].as_array().expect("hooks").iter().find(|h| h["event"] == "user-prompt");
@@ -242,6 +243,25 @@ fn codex_runs_hooks_only_where_they_are_trusted_and_says_so() {
     assert_eq!(report["tools"]["dropped"], json!([]));
     assert_eq!(report["call"]["state"], "worked", "{report:#}");
     assert!(report["hook_chars"].as_u64() > Some(0), "{report:#}");
+}
+
+/// Gemini CLI is large, so it is asked where there is time.
+#[test]
+fn gemini_passes_on_what_was_promised() {
+    if std::env::var_os("SINEW_LONG").is_none() {
+        return;
+    }
+    let packages = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "gemini", GEMINI);
+    let Some(packages) = packages else { return };
+    let machine = machine();
+    assert!(sinew(&machine, &["connect", "gemini"]).ends_with("exit 0"));
+    let before = files(&machine.path("home"));
+    let (report, code) = tried(&machine, &packages, "gemini");
+    check_untouched(&before, &machine);
+    assert_eq!((code, &report["works"]), (Some(0), &json!(true)), "{report:#}");
+    assert_eq!((&report["skill"], &report["arrival"]), (&json!("photo-resizer"), &json!("text")));
+    assert_eq!(report["tools"]["dropped"], json!([]), "{report:#}");
+    assert_eq!(report["call"]["state"], "worked", "{report:#}");
 }
 
 /// What a plugin promises is asked of the real program, with the skills that it has itself.

@@ -14,7 +14,10 @@ use crate::support::{command, sinew};
 
 /// Versions that are known to speak what is tested here.
 pub(crate) const AGENT_PACKAGES: &[&str] =
-    &["@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.166.0"];
+    &["@anthropic-ai/claude-code@2.1.327", "@openai/codex@0.169.0"];
+
+/// The version of Gemini CLI that is known to run our hooks.
+pub(crate) const GEMINI: &[&str] = &["@google/gemini-cli@0.61.0"];
 
 /// Versions that are known to load our plugins.
 pub(crate) const PLUGIN_HOSTS: &[&str] = &["openclaw@2026.9.6", "opencode-ai@1.18.33"];

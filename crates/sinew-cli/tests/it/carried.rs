@@ -235,7 +235,11 @@ fn a_list_shows_the_users_own_first_and_counts_what_cannot_be_used() {
     assert!(seen.lines().all(|line| line.chars().count() <= 100), "{seen}");
     let all = at_terminal(&machine, &["list", "--bundled"], "");
     assert!(all.contains("needs-setup  github"), "{all}");
-    assert_snapshot!("check_with_the_library", sinew(&machine, &["check"]));
+    // The prompt holds the library's path, which is another one in every checkout.
+    let chars = regex::Regex::new(r"in \d+ of").expect("an expression");
+    let checked = sinew(&machine, &["check"]);
+    let checked = chars.replace(&checked, "in [..] of").into_owned();
+    assert_snapshot!("check_with_the_library", checked);
 }
 
 #[test]

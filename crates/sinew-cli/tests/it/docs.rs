@@ -95,6 +95,142 @@ fn every_link_and_picture_is_there() {
     }
 }
 
+/// Numbers that pages state, and the line of the code that makes each of them true.
+const CLAIMS: &[(&str, &str, &str, &str)] = &[
+    (
+        "README.md",
+        "longer than 300 ms",
+        "sinew-settings/src/config/serving.rs",
+        "deadline_ms: u32 = 300,",
+    ),
+    (
+        "docs/hooks.md",
+        "`hook.deadlineMs` (300 ms)",
+        "sinew-settings/src/config/serving.rs",
+        "deadline_ms: u32 = 300,",
+    ),
+    (
+        "docs/troubleshooting.md",
+        "A hook has 300 ms",
+        "sinew-settings/src/config/serving.rs",
+        "deadline_ms: u32 = 300,",
+    ),
+    (
+        "docs/hooks.md",
+        "up to three skills",
+        "sinew-engine/src/hook/context.rs",
+        "MAX_OFFERS: usize = 3;",
+    ),
+    (
+        "docs/dashboard.md",
+        "for twelve hours",
+        "sinew-web/src/access/session.rs",
+        "from_secs(12 * 60 * 60)",
+    ),
+    (
+        "docs/troubleshooting.md",
+        "for twelve hours",
+        "sinew-web/src/access/session.rs",
+        "from_secs(12 * 60 * 60)",
+    ),
+    (
+        "docs/dashboard.md",
+        "the next 180 days",
+        "sinew-web/src/api/cortex.rs",
+        "DECAY_AHEAD: u32 = 180;",
+    ),
+    (
+        "docs/mcp.md",
+        "below 1,200 characters",
+        "sinew-cli/tests/it/mcp/given.rs",
+        "cost(&result) <= 1_200",
+    ),
+    (
+        "docs/mcp.md",
+        "at most 8 KB",
+        "sinew-cli/tests/it/mcp/given.rs",
+        "LIST_BYTES: usize = 8 * 1024;",
+    ),
+    (
+        "docs/team.md",
+        "at most 250 skills",
+        "sinew-registry/src/export.rs",
+        "MAX_SKILLS: usize = 250;",
+    ),
+    (
+        "docs/team.md",
+        "or 64 MB a page",
+        "sinew-registry/src/export.rs",
+        "MAX_PAGE: usize = 64 << 20;",
+    ),
+    (
+        "docs/does-it-work.md",
+        "after two minutes",
+        "sinew-engine/src/agent_trial/mod.rs",
+        "from_secs(120)",
+    ),
+    (
+        "docs/reference/commands.md",
+        "seven are kept",
+        "sinew-engine/src/store_care.rs",
+        "KEPT: usize = 7;",
+    ),
+    ("docs/releasing.md", "version 2.17", "../packaging/targets.py", "2.17"),
+    ("docs/docker.md", "0.0.0.0:7411", "../packaging/templates/Containerfile", "0.0.0.0:7411"),
+    (
+        "docs/docker.md",
+        "/home/sinew/.sinew/token",
+        "sinew-engine/src/settings/access_token.rs",
+        ".join(\"token\")",
+    ),
+];
+
+#[test]
+fn the_numbers_of_the_book_are_those_of_the_code() {
+    let crates = repository().join("crates");
+    for (page, claim, file, line) in CLAIMS {
+        // Text may break at any space.
+        let text = read(page).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(claim), "{page} no longer says `{claim}`: take the row out");
+        let code =
+            fs::read_to_string(crates.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(code.contains(line), "{page} says `{claim}`, and {file} has no `{line}`");
+    }
+    let carried = fs::read_dir(crates.join("sinew-engine/skills")).expect("the library");
+    let carried = carried.filter(|entry| entry.as_ref().expect("an entry").path().is_dir()).count();
+    assert_eq!(carried, 60, "README, concepts.md and CHANGELOG.md say sixty");
+    for page in ["README.md", "docs/concepts.md", "CHANGELOG.md"] {
+        assert!(read(page).contains("sixty"), "{page}");
+    }
+}
+
+/// The site that `sinew docs --out` writes is the one that a server shows, whole.
+#[test]
+fn the_book_is_written_as_web_pages() {
+    let machine = TestMachine::new();
+    let output = command(&machine, &["docs", "--out", "site"]).output().expect("sinew runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let site = machine.path("work/site");
+    for page in pages().iter().filter_map(|page| page.strip_prefix("docs/")) {
+        let html = match page.strip_suffix("README.md") {
+            Some(folder) => format!("{folder}index.html"),
+            None => page.replace(".md", ".html"),
+        };
+        let text =
+            fs::read_to_string(site.join(&html)).unwrap_or_else(|error| panic!("{html}: {error}"));
+        assert!(text.contains("<main") && text.contains("</html>"), "{html}");
+    }
+    assert!(site.join("style.css").is_file() && site.join("pictures/overview-light.png").is_file());
+    let listed = command(&machine, &["docs", "--json"]).output().expect("sinew runs");
+    let listed: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("JSON");
+    assert_eq!(listed["pages"].as_array().map(Vec::len), Some(pages().len() - 1));
+    let page = command(&machine, &["docs", "troubleshooting"]).output().expect("sinew runs");
+    assert!(String::from_utf8_lossy(&page.stdout).starts_with("# When it does not work"));
+    let typo = command(&machine, &["docs", "trubleshooting"]).output().expect("sinew runs");
+    let said = String::from_utf8_lossy(&typo.stderr).into_owned();
+    assert!(said.contains("did you mean `troubleshooting`?"), "{said}");
+}
+
 /// A call is taken when `--help` behind it gives help: whatever is wrong before it is told first.
 #[test]
 fn every_command_in_the_book_is_one() {

@@ -54,6 +54,7 @@ const COMMANDS: &[&str] = &[
     "skills",
     "completions",
     "man",
+    "docs",
 ];
 
 const WORKSHOP: &[&str] = &[

@@ -362,10 +362,28 @@ fn a_home_that_is_missing_or_read_only_is_met_with_silence() {
     homeless.env("HOME", "not-absolute");
     let output = send(homeless);
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "no home");
+    let mut homeless = command(&machine, &["why", "--last"]);
+    let told = homeless.env("HOME", "not-absolute").output().expect("sinew runs");
+    let told = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.contains("there is no home folder"), "{told}");
     // Where a folder is expected, a file: that stops even a process that may write everywhere.
     machine.write("home/.sinew/hooks", "not a folder");
     let output = send(command(&machine, &args));
     assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "nothing can be kept");
+    let why = sinew(&machine, &["why", "--last"]);
+    assert!(why.contains("nothing is added: hooks cannot write to"), "{why}");
+    assert!(why.contains("messages pass unchanged until then"), "{why}");
+    // A log that was written before, and cannot be written now.
+    fs::remove_file(machine.path("home/.sinew/hooks")).expect("a file");
+    hook(&machine, "claude-code", event.clone());
+    let lock = machine.path("home/.sinew/hooks/log.lock");
+    fs::remove_file(&lock).and_then(|()| fs::create_dir(&lock)).expect("a folder in its place");
+    let mut second = event.clone();
+    (second["session_id"], second["prompt_id"]) = (json!("s2"), json!("p2"));
+    assert_eq!(hook(&machine, "claude-code", second), None);
+    let why = sinew(&machine, &["why", "--last"]);
+    assert!(why.contains("nothing is added: hooks cannot write to"), "{why}");
+    assert!(why.contains("before that, the message was given photo-resizer"), "{why}");
 }
 
 /// Where nothing here fits, what did such tasks before is named, in one line; for anything else nothing
@@ -394,4 +412,28 @@ fn a_skill_that_is_gone_is_remembered() {
     let mut other = prompt("what a lovely evening it was");
     other["prompt_id"] = json!("p2");
     assert_eq!(hook(&machine, "claude-code", other), None);
+}
+
+/// Every write fails, as on a full disk: the skill comes along all the same.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_still_gives_the_answer() {
+    let machine = machine_with("{hook: {deadlineMs: 10000}}");
+    let run = command(&machine, &["hook", "auto", "--agent", "claude-code"]);
+    let mut full = std::process::Command::new("/bin/sh");
+    full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(run.get_program());
+    full.args(run.get_args()).current_dir(machine.path("work")).env_clear();
+    full.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut event = prompt("please resize this photo for the web");
+    event["cwd"] = json!(machine.path("work"));
+    let mut child = full
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sinew runs");
+    let _ = child.stdin.take().expect("a pipe").write_all(event.to_string().as_bytes());
+    let output = child.wait_with_output().expect("sinew ends");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(0) && told.contains("photo-resizer"), "{told}");
 }

@@ -160,6 +160,12 @@ fn the_table_of_agents_is_true() {
         };
         let yes = |field: &str| if agent[field] == true { "yes" } else { "no" };
         assert_eq!(&cells[2..5], [hooks, yes("library"), yes("projects")], "{title}");
+        // None of them is on this machine; of some it is not even asked.
+        let name = agent["agent"].as_str().expect("a name");
+        let tried = sinew(&TestMachine::new(), &["doctor", "--agent", name]);
+        let can_be_tried =
+            if tried.contains("cannot be started for a trial") { "no" } else { "yes" };
+        assert_eq!(cells[5], can_be_tried, "{title}: {tried}");
     }
 }
 

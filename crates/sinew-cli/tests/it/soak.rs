@@ -1,9 +1,12 @@
-//! A server under mixed load for a long time: every answer is an answer, and its memory stays what it
-//! was. Ten minutes with `SINEW_LONG=1`, else a few seconds that show that the load works.
+//! A server under mixed load for a long time, part of it hostile: every answer to an honest client is an
+//! answer, and its memory stays what it was. Ten minutes with `SINEW_LONG=1`, else a few seconds that
+//! show that the load works.
 
 #![cfg(target_os = "linux")]
 
-use std::io::Write as _;
+use std::collections::VecDeque;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -15,6 +18,9 @@ use crate::serving::ServingProgram;
 
 const SKILLS: usize = 300;
 const CLIENTS: usize = 4;
+const ATTACKERS: usize = 2;
+/// Connections that an attacker keeps open without a word.
+const HELD: usize = 60;
 /// What a process takes in while it meets everything for the first time is not a leak: memory is
 /// compared from here on.
 const WARM_UP: f64 = 0.2;
@@ -75,6 +81,65 @@ fn request(served: &ServingProgram, at: usize) -> (&'static str, u16) {
     }
 }
 
+/// One act of a client that means no good. Connections that it keeps are added to `held`.
+fn attack(served: &ServingProgram, at: usize, held: &mut VecDeque<TcpStream>) {
+    let host = served.address();
+    let token = format!("Authorization: Bearer {}", served.token());
+    let send = |text: &[u8]| {
+        let mut stream = TcpStream::connect(host).ok()?;
+        stream.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
+        // A server that hangs up on an attacker does what it should.
+        let _ = stream.write_all(text);
+        Some(stream)
+    };
+    let read = |stream: Option<TcpStream>| {
+        let mut answer = Vec::new();
+        let _ = stream.map(|mut stream| stream.read_to_end(&mut answer));
+    };
+    let head = |line: &str, more: &str| {
+        format!("{line} HTTP/1.1\r\nHost: {host}\r\n{token}\r\nConnection: close\r\n{more}\r\n")
+    };
+    match at % 10 {
+        // A session that is begun and left behind.
+        0 | 1 => {
+            let begin = json!({
+                "jsonrpc": "2.0", "id": at, "method": "initialize", "params": {
+                    "protocolVersion": "2025-06-18", "capabilities": {},
+                    "clientInfo": {"name": "attacker", "version": "1"},
+                },
+            });
+            let more = "Accept: application/json, text/event-stream\r\n";
+            served.request("POST", "/mcp", more, &begin);
+        }
+        // Silence, and half a head.
+        2 => held.extend(send(b"")),
+        3 => held.extend(send(format!("GET / HTTP/1.1\r\nHost: {host}\r\nX-A: ").as_bytes())),
+        // A stream of events that is never read.
+        4 => held.extend(send(head("GET /api/v1/events", "").as_bytes())),
+        // A body that is announced and does not come, and one that is too large.
+        5 => held.extend(send(head("POST /api/v1/route", "Content-Length: 500\r\n").as_bytes())),
+        6 => {
+            let mut large = head("POST /api/v1/scan", "Content-Length: 50000000\r\n").into_bytes();
+            large.extend(vec![b'x'; 2 << 20]);
+            read(send(&large));
+        }
+        7 => read(send(&vec![(at % 251) as u8; 3_000])),
+        8 => read(send(
+            head(&format!("GET /..%2f..%2fetc/{at}"), "Accept: text/html\r\n").as_bytes(),
+        )),
+        // A wrong token, by a client that leaves before the answer.
+        _ => drop(send(
+            format!(
+                "GET /api/v1/skills HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {at}\r\n\r\n"
+            )
+            .as_bytes(),
+        )),
+    }
+    while held.len() > HELD {
+        held.pop_front();
+    }
+}
+
 fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[samples.len() / 2]
@@ -107,6 +172,18 @@ fn under_mixed_load_memory_stays_what_it_was() {
                     if !matches!(status, 200 | 201) {
                         wrong.lock().expect("a list").push(format!("{what}: {status}"));
                     }
+                }
+            });
+        }
+        for _ in 0..ATTACKERS {
+            scope.spawn(|| {
+                let mut held = VecDeque::new();
+                for at in 0.. {
+                    if over.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    attack(&served, at, &mut held);
+                    std::thread::sleep(Duration::from_millis(10));
                 }
             });
         }

@@ -67,6 +67,14 @@ export const Sinew = async ({ directory }) => {
         // What is said last before the session rests is the answer.
         said.set(about.part.sessionID, about.part.text?.slice(0, MAX_TEXT));
       }
+      if (event.type === "session.compacted") {
+        // Texts that came along are gone; the next message brings back those that were in use.
+        await tell("compacted", {
+          hook_event_name: "session.compacted",
+          session_id: about.sessionID,
+          cwd: directory,
+        });
+      }
       if (event.type === "session.idle") {
         const last = said.get(about.sessionID);
         said.delete(about.sessionID);

@@ -213,6 +213,9 @@ impl CopyEdit {
         };
         let unreadable = |trouble: ConfigEditError| unreadable_error(&file, &trouble);
         let mut document = ConfigDocument::read(self.format, &text).map_err(unreadable)?;
+        if self.beside.is_some_and(|entry| document.get(entry).is_none()) {
+            return Ok(());
+        }
         match self.value.and_then(|value| serde_json::from_str(&fill(value)).ok()) {
             Some(value) => document.put(self.at, &value).map_err(unreadable)?,
             None => document.remove(self.at),

@@ -4,6 +4,7 @@
 //! In every text, `$FOLDER` stands for the folder of the trial, `$ADDRESS` for the model and
 //! `$MESSAGE` for the message.
 
+use super::TRIAL_VARIABLE;
 use crate::agents::AgentPath;
 use crate::edit::ConfigFormat;
 
@@ -35,14 +36,16 @@ pub(super) struct CopyEdit {
     pub(super) at: &'static [&'static str],
     /// JSON; `None` removes the entry.
     pub(super) value: Option<&'static str>,
+    /// Another entry, without which this one is left alone.
+    pub(super) beside: Option<&'static [&'static str]>,
 }
 
 const fn without(file: &'static str, at: &'static [&'static str]) -> CopyEdit {
-    CopyEdit { file, format: ConfigFormat::Json, at, value: None }
+    CopyEdit { file, format: ConfigFormat::Json, at, value: None, beside: None }
 }
 
 const fn openclaw(at: &'static [&'static str], value: Option<&'static str>) -> CopyEdit {
-    CopyEdit { file: "agent/openclaw.json", format: ConfigFormat::Json5, at, value }
+    CopyEdit { file: "agent/openclaw.json", format: ConfigFormat::Json5, at, value, beside: None }
 }
 
 const OPENCLAW_MODEL: &str = r#"{"sinew":{"baseUrl":"$ADDRESS","apiKey":"none","api":"anthropic-messages","models":[{"id":"loopback","name":"loopback","reasoning":false,"input":["text"],"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0},"contextWindow":200000,"maxTokens":8000}]}}"#;
@@ -124,7 +127,14 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             (AgentPath::Codex("prompts"), "agent/prompts"),
             (AgentPath::Codex("rules"), "agent/rules"),
         ],
-        edits: &[],
+        // Codex hands a server only the variables that its entry names.
+        edits: &[CopyEdit {
+            file: "agent/config.toml",
+            format: ConfigFormat::Toml,
+            at: &["mcp_servers", "sinew", "env", TRIAL_VARIABLE],
+            value: Some(r#""$FOLDER""#),
+            beside: Some(&["mcp_servers", "sinew", "command"]),
+        }],
         // Codex keeps which hooks it may run by the path of their file.
         moved: &[(AgentPath::Codex("hooks.json"), "agent/hooks.json")],
     },
@@ -137,6 +147,8 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             ("GOOGLE_GEMINI_BASE_URL", "$ADDRESS"),
             ("GEMINI_API_KEY", "none"),
             ("GEMINI_TELEMETRY_ENABLED", "false"),
+            // Without a person it does not start in a folder that nobody has trusted yet.
+            ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ],
         without: &[
             "GOOGLE_API_KEY",
@@ -161,6 +173,7 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             format: ConfigFormat::Json,
             at: &["security", "auth", "selectedType"],
             value: Some(r#""gemini-api-key""#),
+            beside: None,
         }],
         moved: &[],
     },

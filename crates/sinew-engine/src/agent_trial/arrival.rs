@@ -115,17 +115,18 @@ impl TrialEvidence {
         }
         let (arrived, all) = (report.tools.arrived.len(), promise.tools.len());
         let detail = format!("{arrived} of {all}, {} characters", report.tools.chars);
-        if report.tools.dropped.is_empty() {
-            report.good("tools", "arrived", detail);
-            return;
+        if offered.iter().any(|tool| is_search(&tool.name)) {
+            report.tools.hidden = std::mem::take(&mut report.tools.dropped);
         }
         let dropped = report.tools.dropped.join(", ");
-        let behind_search = offered.iter().any(|tool| is_search(&tool.name));
-        if arrived == 0 && behind_search {
-            let detail = format!("{dropped}: its model has to search for them");
+        match (arrived, dropped.as_str()) {
+            (0, "") => {}
+            (_, "") => report.good("tools", "arrived", detail),
+            _ => report.warn("tools", "dropped", format!("{dropped} ({detail})"), None),
+        }
+        if !report.tools.hidden.is_empty() {
+            let detail = format!("{}: its model searches for them", report.tools.hidden.len());
             report.absent("tools", "hidden", detail, None);
-        } else {
-            report.warn("tools", "dropped", format!("{dropped} ({detail})"), None);
         }
     }
 

@@ -69,6 +69,9 @@ pub struct TrialTools {
     pub arrived: Vec<String>,
     /// Those that the agent dropped.
     pub dropped: Vec<String>,
+    /// Those that the agent's model has to search for first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hidden: Vec<String>,
     /// Characters that they cost in each request: names, descriptions and schemas.
     pub chars: usize,
 }

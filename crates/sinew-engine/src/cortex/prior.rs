@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use sinew_catalog::Catalog;
 use sinew_cortex::lesson::Lesson;
 use sinew_cortex::memory::{CortexMemory, RegionCandidate};
 use sinew_cortex::recall::{RecallTask, find_region};
@@ -46,7 +45,10 @@ impl SkillPrior for LearnedPrior {
 impl Engine {
     /// What is remembered, where there is enough of it. Routing is local: a database on a server is
     /// asked only where it is open already, and one that does not exist is not made.
-    pub(crate) fn routing_memory(&self, catalog: &Catalog) -> Option<RoutingMemory> {
+    pub(crate) fn routing_memory<'n>(
+        &self,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Option<RoutingMemory> {
         if self.cortex.get().is_none() && !store::local_exists(&self.env) {
             return None;
         }
@@ -55,7 +57,6 @@ impl Engine {
         if memory.outcomes() < ENOUGH {
             return None;
         }
-        let names = catalog.entries.iter().map(|entry| entry.name.as_str());
         Some(RoutingMemory {
             memory,
             policy: cortex.policy().clone(),
@@ -66,6 +67,27 @@ impl Engine {
 }
 
 impl Engine {
+    /// The day on which each skill last worked, by its name in the catalog, where that is known
+    /// without making a database.
+    pub(crate) fn last_successes(&self) -> BTreeMap<String, UtcDay> {
+        if self.cortex.get().is_none() && !store::local_exists(&self.env) {
+            return BTreeMap::new();
+        }
+        let by_name = |memory: &CortexMemory| {
+            let mut days: BTreeMap<String, UtcDay> = BTreeMap::new();
+            for (slug, day) in memory.last_successes() {
+                // Registries name skills `owner/name`; the catalog uses the last part.
+                let name = slug.rsplit('/').next().unwrap_or(slug).to_owned();
+                days.entry(name).and_modify(|known| *known = day.max(*known)).or_insert(day);
+            }
+            days
+        };
+        self.cortex().and_then(|cortex| cortex.with_memory(by_name)).unwrap_or_else(|error| {
+            tracing::warn!(%error, "earlier outcomes could not be read and do not order the prompt");
+            BTreeMap::new()
+        })
+    }
+
     /// How many outcomes are remembered, where that is known without making a database.
     pub(crate) fn known_outcomes(&self) -> u64 {
         if self.cortex.get().is_none() && !store::local_exists(&self.env) {

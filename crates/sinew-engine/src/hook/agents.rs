@@ -25,11 +25,13 @@ pub enum HookMoment {
     SubagentStop,
     /// The session is over.
     SessionEnd,
+    /// The agent shortens its conversation, and does not begin a session for it.
+    Compacted,
 }
 
 impl HookMoment {
     /// Every moment with the word for it on the command line.
-    const WORDS: [(&'static str, Self); 9] = [
+    const WORDS: [(&'static str, Self); 10] = [
         ("session-start", Self::SessionStart),
         ("user-prompt", Self::UserPrompt),
         ("pre-tool", Self::PreTool),
@@ -39,6 +41,7 @@ impl HookMoment {
         ("subagent-start", Self::SubagentStart),
         ("subagent-stop", Self::SubagentStop),
         ("session-end", Self::SessionEnd),
+        ("compacted", Self::Compacted),
     ];
 
     pub(super) fn of_word(word: &str) -> Option<Self> {
@@ -66,7 +69,14 @@ pub(super) struct HookAgent {
     form: AnswerForm,
     /// How it calls a skill that it knows itself; `{name}` stands for the skill. Some only read its file.
     call: Option<&'static str>,
+    /// Bytes of an addition that its model gets whole, where they are counted and not characters.
+    pub(super) most_bytes: Option<usize>,
+    /// Whether what was added to a message is still there with the next one.
+    pub(super) keeps_additions: bool,
 }
+
+/// Codex cuts the middle out of what has more than 2,500 tokens, which it reckons as four bytes each.
+const CODEX_BYTES: usize = 9_900;
 
 /// How an agent reads what is added to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,6 +107,8 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Quiet,
         call: Some("the Skill tool with `{name}`, or /{name}"),
+        most_bytes: None,
+        keeps_additions: true,
     },
     HookAgent {
         name: "codex",
@@ -112,6 +124,8 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Plain,
         call: Some("mention ${name}"),
+        most_bytes: Some(CODEX_BYTES),
+        keeps_additions: true,
     },
     HookAgent {
         name: "gemini",
@@ -122,9 +136,12 @@ const HOSTS: &[HookAgent] = &[
             ("AfterTool", HookMoment::PostTool),
             ("AfterAgent", HookMoment::Stop),
             ("SessionEnd", HookMoment::SessionEnd),
+            ("PreCompress", HookMoment::Compacted),
         ],
         form: AnswerForm::Quiet,
         call: Some("the tool activate_skill with `{name}`"),
+        most_bytes: None,
+        keeps_additions: true,
     },
     HookAgent {
         name: "openclaw",
@@ -135,6 +152,9 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::Field("prependContext"),
         call: None,
+        most_bytes: None,
+        // Its conversation holds the message as it was typed.
+        keeps_additions: false,
     },
     HookAgent {
         name: "opencode",
@@ -142,9 +162,12 @@ const HOSTS: &[HookAgent] = &[
             ("chat.message", HookMoment::UserPrompt),
             ("tool.execute.after", HookMoment::PostTool),
             ("session.idle", HookMoment::Stop),
+            ("session.compacted", HookMoment::Compacted),
         ],
         form: AnswerForm::Field("context"),
         call: Some("the tool skill with `{name}`"),
+        most_bytes: None,
+        keeps_additions: true,
     },
     HookAgent {
         name: "cursor",
@@ -159,6 +182,8 @@ const HOSTS: &[HookAgent] = &[
         ],
         form: AnswerForm::FieldAtStart("additional_context"),
         call: None,
+        most_bytes: None,
+        keeps_additions: true,
     },
 ];
 

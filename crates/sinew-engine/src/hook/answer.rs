@@ -12,7 +12,7 @@ use super::agents::HookMoment;
 use super::event::HookEvent;
 use super::leftovers::settle;
 use super::log::{HookDecision, HookDecisionKind, HookLog};
-use super::{HookReply, Hooks, home, kept, now, trial};
+use super::{HookReply, Hooks, go_on, home, kept, now, trial};
 use crate::agent_trial::is_trial;
 use crate::{Engine, EngineError, PromptOptions, store};
 
@@ -41,7 +41,7 @@ impl HookEvent {
                 let noted = scope.spawn(note);
                 let reply = self.user_prompt(engine);
                 let broken = |_| Err(kept(io::Error::other("it broke off")));
-                noted.join().unwrap_or_else(broken)?;
+                go_on(noted.join().unwrap_or_else(broken))?;
                 reply
             });
         }
@@ -82,13 +82,24 @@ impl HookEvent {
         // The frame, and the empty lines between the parts.
         let overhead = before.chars().count() + 2 * SESSION_FRAME.len() + 16;
         let free = engine.config.hook.max_body.saturating_sub(in_use.text.chars().count());
-        let options = PromptOptions {
+        let mut options = PromptOptions {
             max_chars: Some(most.min(free).saturating_sub(overhead)),
             search_tool: Some(SEARCH_TOOL.to_owned()),
             left_out,
             ..PromptOptions::default()
         };
-        let block = engine.skills().prompt(&snapshot.catalog, &options);
+        let mut block = engine.skills().prompt(&snapshot.catalog, &options);
+        let bytes = self.host.most_bytes.map(|bytes| {
+            bytes.saturating_sub(before.len() + in_use.text.len() + 2 * SESSION_FRAME.len() + 16)
+        });
+        while let Some(bytes) = bytes.filter(|bytes| block.text.len() > *bytes) {
+            let chars = block.text.chars().count() * bytes / block.text.len();
+            options.max_chars = Some(chars.saturating_sub(1));
+            block = engine.skills().prompt(&snapshot.catalog, &options);
+            if chars == 0 {
+                break;
+            }
+        }
         let (skills, of) = (block.report.included, block.report.total);
         let parts = [before.as_str(), block.text.trim(), in_use.text.trim()];
         let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -112,7 +123,8 @@ impl HookEvent {
         if text.is_empty() { None } else { self.host.answer(self.moment, text) }
     }
 
-    /// A decision that cannot be logged is not acted upon: it could not be explained later.
+    /// A decision that cannot be logged is not acted upon: it could not be explained later. Only a full disk
+    /// is no reason to leave a message without its skill.
     pub(super) fn log(&self, engine: &Engine, what: HookDecisionKind) -> Result<(), EngineError> {
         let decided = HookDecision {
             at: now(&engine.env),
@@ -123,7 +135,7 @@ impl HookEvent {
             ms: u64::try_from(self.started.elapsed().as_millis()).ok(),
             what,
         };
-        HookLog::below(&home(&engine.env)).add(&decided).map_err(kept)
+        go_on(HookLog::below(&home(&engine.env)).add(&decided).map_err(kept))
     }
 }
 

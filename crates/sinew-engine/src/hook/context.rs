@@ -28,6 +28,8 @@ const MATCH_TEXT: &str =
     "This skill fits the message; its text comes along. Follow it where it helps.";
 const WARNED: &str = "The skill below fits the message, but the scanner warned about it, so its text does not come \
      along. Ask the user before you read it.";
+const STEPS: &str = "The message needs these skills in turn, each for its part. Read the file at its location before you \
+     begin that part (or call `read_skill` with its name), and follow it where it helps.";
 const SHORTLIST: &str = "These skills may fit the message. If one of them clearly does, read the file at its location \
      before you start (or call `read_skill` with its name); otherwise go on without.";
 
@@ -41,12 +43,24 @@ const UNAVAILABLE: &str = "The skill below would fit the message, but cannot be 
      which command helps, and go on without it.";
 
 /// How long the text may be.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ContextLimits {
     /// Characters without a skill's text.
     pub(super) most: usize,
     /// Characters with one.
     pub(super) with_text: usize,
+    /// Bytes, for an agent that counts these.
+    pub(super) bytes: Option<usize>,
+}
+
+impl ContextLimits {
+    /// Narrower limits, where a text that fits these has too many bytes.
+    fn narrowed_for(self, text: &str) -> Option<Self> {
+        let bytes = self.bytes.filter(|most| text.len() > *most)?;
+        let share = |chars: usize| chars * bytes / text.len();
+        let chars = share(text.chars().count()).saturating_sub(1);
+        Some(Self { most: self.most.min(chars), with_text: self.with_text.min(chars), ..self })
+    }
 }
 
 /// What is added to a message.
@@ -60,6 +74,21 @@ pub(super) struct HookContext {
 /// The text for these skills. What does not fit is left out, last first: skills that cannot be used
 /// before those that can.
 pub(super) fn matching_skills(
+    confidence: OfferConfidence,
+    offers: &[OfferedSkill<'_>],
+    unavailable: &[&UnavailableSkill],
+    mut limits: ContextLimits,
+) -> HookContext {
+    loop {
+        let context = fitting(confidence, offers, unavailable, limits);
+        match limits.narrowed_for(&context.text) {
+            Some(narrower) if narrower != limits => limits = narrower,
+            _ => return context,
+        }
+    }
+}
+
+fn fitting(
     confidence: OfferConfidence,
     offers: &[OfferedSkill<'_>],
     unavailable: &[&UnavailableSkill],
@@ -136,13 +165,14 @@ fn block(
             (OfferConfidence::Named, None) => NAMED,
             (OfferConfidence::Match, Some(_)) => MATCH_TEXT,
             (OfferConfidence::Match, None) => MATCH,
+            (OfferConfidence::Steps, _) => STEPS,
             (OfferConfidence::Shortlist, _) => SHORTLIST,
         };
         let _ = writeln!(out, "{introduction}");
     }
     for (at, offer) in offers.iter().enumerate() {
         match confidence {
-            OfferConfidence::Shortlist => write_line(&mut out, offer),
+            confidence if confidence.is_list() => write_line(&mut out, offer),
             _ => write_offer(&mut out, offer, text.filter(|_| at == 0)),
         }
     }

@@ -8,7 +8,8 @@ use sinew_traces::{live_end, live_message, live_trace};
 
 use super::agents::{HookAgent, HookMoment};
 use super::input::{HookInput, ToolCall};
-use super::journal::{EventNovelty, JournalLine, SessionJournal, SpoolRecord};
+use super::journal::{EventNovelty, SessionJournal, SpoolRecord};
+use super::journal_line::JournalLine;
 use super::{kept, now, sessions};
 use crate::EngineError;
 
@@ -102,6 +103,9 @@ impl HookEvent {
                 workspace: workspace.to_owned(),
                 said: self.input.masked_last_message(),
             }),
+            HookMoment::Compacted if self.input.subagent().is_none() => {
+                Some(JournalLine::Compacted { owed: true })
+            }
             _ => None,
         };
         match line {

@@ -1,11 +1,14 @@
 //! `why --last`: the last answer that a hook gave, and what came of the turn.
 
+use std::io;
+use std::path::Path;
+
 use serde::Serialize;
-use sinew_settings::ErrorCode;
+use sinew_settings::{ErrorCode, path_text};
 
 use super::Hooks;
 use super::log::{HookDecision, HookDecisionKind, HookLog, LoggedOffer};
-use crate::{DecisionExplanation, EngineError, ExplanationMark};
+use crate::{DecisionExplanation, EngineError, ExplanationMark, ExplanationStep, percent};
 
 /// A message of late, and what it was given.
 #[derive(Debug, Serialize)]
@@ -38,13 +41,18 @@ impl Hooks<'_> {
 
     /// What a hook decided last, and what followed.
     pub fn explain_last(&self) -> Result<DecisionExplanation, EngineError> {
-        let decisions = HookLog::below(&super::home(&self.engine.env)).last();
+        let folder = super::home(&self.engine.env);
+        let log = HookLog::below(&folder);
+        let decisions = log.last();
+        if let Some(trouble) = log.write_trouble() {
+            return Ok(unwritable(&folder, &trouble, &decisions));
+        }
         let Some(first) = decisions.first() else {
             return Err(EngineError::new(
                 ErrorCode::NoDecision,
                 "no hook has decided anything yet",
             )
-            .hint("`sinew connect <agent>` lets an agent ask at every message"));
+            .hint("`sinew setup` lets your agents ask at every message"));
         };
         let mut why = DecisionExplanation {
             subject: first.event.clone(),
@@ -52,23 +60,53 @@ impl Hooks<'_> {
             usable: !matches!(first.what, HookDecisionKind::Failed { .. }),
             steps: Vec::new(),
         };
+        tell_all(&mut why, &decisions);
+        Ok(why)
+    }
+}
+
+/// Hooks that cannot keep what they decided let messages pass, and leave no record of it: that is said
+/// before what was decided last.
+fn unwritable(
+    folder: &Path,
+    trouble: &io::Error,
+    decisions: &[HookDecision],
+) -> DecisionExplanation {
+    let place = path_text(folder);
+    let mut why = DecisionExplanation {
+        subject: "hooks".to_owned(),
+        answer: format!("nothing is added: hooks cannot write to {place}"),
+        usable: false,
+        steps: vec![ExplanationStep {
+            stage: "failed",
+            mark: ExplanationMark::Fail,
+            text: trouble.to_string(),
+            remedy: Some(format!("make {place} writable; messages pass unchanged until then")),
+        }],
+    };
+    if let Some(last) = decisions.first() {
+        let said = format!("before that, {}", answer(last));
+        why.step("last", ExplanationMark::Note, said);
+        tell_all(&mut why, decisions);
+    }
+    why
+}
+
+fn tell_all(why: &mut DecisionExplanation, decisions: &[HookDecision]) {
+    if let Some(first) = decisions.first() {
         let place = first.workspace.as_ref().map(|path| format!(" in {}", path.display()));
         let ms = first.ms.map(|ms| format!(", answered within {ms} ms"));
-        why.step(
-            "asked",
-            ExplanationMark::Note,
-            format!(
-                "{} at {}{}{}",
-                first.agent,
-                first.at,
-                place.unwrap_or_default(),
-                ms.unwrap_or_default()
-            ),
+        let asked = format!(
+            "{} at {}{}{}",
+            first.agent,
+            first.at,
+            place.unwrap_or_default(),
+            ms.unwrap_or_default()
         );
-        for decided in &decisions {
-            tell(&mut why, decided);
-        }
-        Ok(why)
+        why.step("asked", ExplanationMark::Note, asked);
+    }
+    for decided in decisions {
+        tell(why, decided);
     }
 }
 
@@ -122,12 +160,8 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
                     skill.parts.iter().map(|(name, value)| format!("{name} {value:+.2}")).collect();
                 let mark =
                     if skill.offered { ExplanationMark::Pass } else { ExplanationMark::Note };
-                let sure = 100.0 * skill.probability;
-                why.step(
-                    "route",
-                    mark,
-                    format!("{} {sure:.0} % ({})", skill.name, parts.join(", ")),
-                );
+                let sure = percent(skill.probability);
+                why.step("route", mark, format!("{} {sure} ({})", skill.name, parts.join(", ")));
             }
             for sentence in unavailable {
                 why.step("route", ExplanationMark::Note, sentence);

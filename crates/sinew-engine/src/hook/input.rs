@@ -30,7 +30,6 @@ const NOT_BY_A_PERSON: &[&str] = &["system", "loop_wakeup", "schedule_wakeup", "
 
 /// Fields of a tool's input that name a file.
 const FILE_FIELDS: &[&str] = &["file_path", "absolute_path", "path", "filename"];
-/// Fields of a tool's input that hold a command line.
 /// Files of one call that are kept.
 const MAX_FILES: usize = 8;
 /// What stands before a file in Codex's patches.
@@ -44,6 +43,7 @@ const DELEGATION_TOOLS: &[(&str, &[&str])] = &[
     ("agent", &["prompt", "description"]),
     ("spawn_agent", &["message", "prompt", "task"]),
 ];
+/// Fields of a tool's input that hold a command line.
 const COMMAND_FIELDS: &[&str] = &["command", "cmd"];
 
 /// Tools that open a skill by its name, by the end of their own, and the fields that hold it.

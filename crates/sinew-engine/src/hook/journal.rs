@@ -12,16 +12,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use sinew_guard::atomic::FileLock;
 
 use super::input::{MaskedText, ToolCall};
+use super::journal_line::{JournalLine, JournalLines};
 use super::json_lines;
 use super::offer::SkillOffer;
 use super::spool::TraceSpool;
-use super::touched_files::MAX_TOUCHED;
 
 /// A session that writes more than this between two settled turns is not recorded further.
 const MAX_JOURNAL: u64 = 4 << 20;
@@ -29,128 +28,11 @@ const MAX_JOURNAL: u64 = 4 << 20;
 /// A session that was silent for so long is over, whether or not its agent said so.
 const FORGOTTEN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// One line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "kebab-case")]
-pub(super) enum JournalLine {
-    /// The user said something.
-    Prompt {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        key: Option<String>,
-        #[serde(flatten)]
-        said: MaskedText,
-    },
-    /// A tool ran.
-    Step {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        key: Option<String>,
-        #[serde(flatten)]
-        call: ToolCall,
-    },
-    /// The turn was over.
-    Stop {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        key: Option<String>,
-        /// When, in milliseconds since 1970.
-        at: u64,
-        agent: String,
-        session: String,
-        workspace: PathBuf,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        said: Option<String>,
-    },
-    /// A skill was offered.
-    Offer(SkillOffer),
-    /// The agent has shortened or cleared its conversation: texts that were given are gone.
-    Compacted,
-    /// The agent is about to give a task to a helper.
-    Delegation {
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        key: Option<String>,
-        /// The kind of helper.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        helper_kind: Option<String>,
-        task: MaskedText,
-    },
-    /// A helper began with the task of the delegation of that number, counted from zero.
-    Claim { helper: String, delegation: usize },
-    /// What follows from the turns up to this one was done.
-    Settled {
-        turns: usize,
-        /// Whether a model is to review the last of them.
-        review: bool,
-    },
-    /// A model has reviewed the turns up to this one.
-    Reviewed { turns: usize },
-    /// The runs up to this turn were learned from.
-    Learned { turns: usize },
-}
-
 /// A record of the session's trace, and what the trace begins with.
 #[derive(Debug)]
 pub(super) struct SpoolRecord {
     pub(super) head: Value,
     pub(super) record: Value,
-}
-
-impl JournalLine {
-    /// Whether it is something that the agent told, and not what was made of it meanwhile.
-    fn is_event(&self) -> bool {
-        !matches!(
-            self,
-            Self::Offer(_) | Self::Compacted | Self::Delegation { .. } | Self::Claim { .. }
-        )
-    }
-
-    fn key(&self) -> Option<&str> {
-        match self {
-            Self::Prompt { key, .. }
-            | Self::Step { key, .. }
-            | Self::Stop { key, .. }
-            | Self::Delegation { key, .. } => key.as_deref(),
-            Self::Offer(_)
-            | Self::Compacted
-            | Self::Claim { .. }
-            | Self::Settled { .. }
-            | Self::Reviewed { .. }
-            | Self::Learned { .. } => None,
-        }
-    }
-}
-
-/// What a session's journal holds.
-#[derive(Debug, Default)]
-pub(super) struct JournalLines(pub(super) Vec<JournalLine>);
-
-impl JournalLines {
-    /// The skills that were offered in the conversation as the agent has it now.
-    pub(super) fn offers(&self) -> Vec<SkillOffer> {
-        let since = self.0.iter().rposition(|line| *line == JournalLine::Compacted);
-        let lines = self.0[since.unwrap_or(0)..].iter();
-        let offers = lines.filter_map(|line| match line {
-            JournalLine::Offer(offer) => Some(offer.clone()),
-            _ => None,
-        });
-        offers.collect()
-    }
-
-    /// The files that tools touched, the last ones first.
-    pub(super) fn touched_files(&self) -> Vec<String> {
-        let steps = self.0.iter().rev().filter_map(|line| match line {
-            JournalLine::Step { call, .. } => Some(call),
-            _ => None,
-        });
-        let mut files: Vec<String> = Vec::new();
-        for file in steps.flat_map(|call| &call.files) {
-            if files.len() == MAX_TOUCHED {
-                break;
-            }
-            if !files.contains(file) {
-                files.push(file.clone());
-            }
-        }
-        files
-    }
 }
 
 /// Whether an event was new.
@@ -302,7 +184,8 @@ impl SessionJournal {
                 JournalLine::Prompt { said, .. } => prompts.push(said),
                 JournalLine::Step { call, .. } => steps.push(call),
                 JournalLine::Offer(offer) => offers.push(offer),
-                JournalLine::Compacted
+                JournalLine::Compacted { .. }
+                | JournalLine::Returned
                 | JournalLine::Delegation { .. }
                 | JournalLine::Claim { .. } => {}
                 JournalLine::Stop { at, agent, session, workspace, said, .. } => {

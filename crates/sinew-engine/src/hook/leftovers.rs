@@ -1,19 +1,24 @@
 //! What events left behind, done by a process of its own: turns that could not be settled in time, runs
 //! that are learned from, the reviewer's passes, and the index.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use sinew_settings::Environment;
 
 use super::agents::HookMoment;
-use super::journal::{JournalLine, JournalTurn, SessionJournal};
+use super::journal::{JournalTurn, SessionJournal};
+use super::journal_line::JournalLine;
 use super::log::{HookDecision, HookDecisionKind, HookLog};
 use super::work_queue::{QueuedWork, WorkQueue, WorkRequest};
 use super::{home, kept, now, sessions};
 use crate::agent_trial::is_trial;
 use crate::{Engine, EngineError, EngineOptions, LearnSource};
+
+/// How long vectors of one place are computed while work for another waits.
+const LONGEST_TURN: Duration = Duration::from_secs(30);
 
 /// Asks for work in the background: turns that could not be settled in time, and the index of
 /// `options.workspace` with its vectors. Where the answer says so, the caller starts a process that calls
@@ -33,12 +38,23 @@ pub fn settle_queued(env: &Environment) -> Result<(), EngineError> {
         return Ok(());
     }
     let mut trouble = None;
-    let worked = WorkQueue::below(&home(env)).work_off(&mut |waiting| {
+    let queue = WorkQueue::below(&home(env));
+    let worked = queue.work_off(&mut |waiting| {
         let places: Vec<EngineOptions> = waiting.into_iter().map(QueuedWork::options).collect();
         let settled = places.first().map_or(Ok(()), |first| settle_sessions(env, first));
         // An error in one place does not stop the others.
         let done = places.iter().fold(settled, |done, place| {
-            let completed = complete_index(env, place);
+            let began = OnceCell::new();
+            // Many vectors take minutes: others who wait get their turn in between.
+            let goes_on = || {
+                let began: &Instant = began.get_or_init(Instant::now);
+                began.elapsed() < LONGEST_TURN || queue.is_empty()
+            };
+            let completed = match complete_index(env, place, &goes_on) {
+                Ok(0) => Ok(()),
+                Ok(_) => request_work(env, place).map(drop),
+                Err(error) => Err(error),
+            };
             done.and(completed)
         });
         if let Err(error) = done {
@@ -58,19 +74,25 @@ pub fn settle_all(env: &Environment, options: &EngineOptions) -> Result<(), Engi
     }
     let _alone = WorkQueue::below(&home(env)).alone().map_err(kept)?;
     let settled = settle_sessions(env, options);
-    complete_index(env, options)?;
+    complete_index(env, options, &|| true)?;
     settled
 }
 
 /// Learns from the sources that are watched, tells agents in library mode of skills that came or went,
-/// and completes the index of a workspace.
-fn complete_index(env: &Environment, options: &EngineOptions) -> Result<(), EngineError> {
+/// and completes the index of a workspace. Returns how many vectors are still missing.
+fn complete_index(
+    env: &Environment,
+    options: &EngineOptions,
+    goes_on: &dyn Fn() -> bool,
+) -> Result<usize, EngineError> {
     let engine = Engine::open(env.clone(), options.clone())?;
     engine.traces().learn(&LearnSource::Sources, None, &|_, _| {})?;
     if let Err(error) = engine.connect().follow_library() {
         tracing::warn!(%error, "an agent in library mode could not be brought up to date");
     }
-    engine.routing().fill_vectors_slowly(&engine.snapshot())
+    let snapshot = engine.snapshot();
+    engine.routing().keep_for_questions(&snapshot);
+    engine.routing().fill_vectors_slowly(&snapshot, goes_on)
 }
 
 fn settle_sessions(env: &Environment, options: &EngineOptions) -> Result<(), EngineError> {

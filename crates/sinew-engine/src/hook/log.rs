@@ -164,6 +164,13 @@ impl HookLog {
         json_lines::append(&self.path, decided)
     }
 
+    /// Why nothing can be written now. Hooks add nothing then: it could not be explained later.
+    pub(super) fn write_trouble(&self) -> Option<io::Error> {
+        let written = FileLock::try_acquire(&self.path.with_extension("lock"))
+            .and_then(|_| fs::OpenOptions::new().append(true).create(true).open(&self.path));
+        written.err()
+    }
+
     /// What was decided from an offset of the log on, and the offset after it. A log that was rotated
     /// meanwhile is read to its end first.
     pub(super) fn since(&self, from: u64) -> (Vec<HookDecision>, u64) {

@@ -10,10 +10,10 @@ use sinew_settings::Actor;
 use super::context::{self, ContextLimits, HookContext, MAX_OFFERS};
 use super::event::HookEvent;
 use super::input::MaskedText;
-use super::journal::JournalLine;
+use super::journal_line::JournalLine;
 use super::log::{HookDecisionKind, LoggedMatch, LoggedOffer};
 use super::offer::{OfferChoice, OfferRules, SkillOffer, offer_id};
-use super::{HookReply, kept, touched_files};
+use super::{HookReply, go_on, kept, touched_files};
 use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
 use crate::{Engine, EngineError, store};
 
@@ -23,6 +23,8 @@ const MAX_ROUTED: usize = 20_000;
 const MAX_LOGGED: usize = 200;
 /// The share of the time an agent waits after which a model that is not done is left out.
 const MODELS_SHARE: f64 = 0.8;
+/// Characters of the frame around skills that come back.
+const FRAME_ROOM: usize = 120;
 /// Ranked skills that the log keeps.
 const LOGGED_RANKS: usize = 5;
 
@@ -61,29 +63,31 @@ impl HookEvent {
         helper: Option<&str>,
     ) -> Result<HookReply, EngineError> {
         let message: String = message.chars().take(MAX_ROUTED).collect();
-        let snapshot = engine.snapshot();
-        let answer = engine.routing().route(
-            &snapshot,
-            &RouteRequest {
-                actor: Actor::Agent { name: self.host.name.to_owned() },
-                until: Some(self.models_until(engine)),
-                ..RouteRequest::new(message.as_str())
-            },
-        );
+        let request = RouteRequest {
+            actor: Actor::Agent { name: self.host.name.to_owned() },
+            until: Some(self.models_until(engine)),
+            ..RouteRequest::new(message.as_str())
+        };
+        let snapshot = engine.snapshot_for(&request);
+        let answer = engine.routing().route(&snapshot, &request);
         let journal = self.journal(&engine.env);
-        let earlier = journal.lines().map_err(kept)?;
+        let earlier = go_on(journal.lines().map_err(kept))?;
         let touched = match engine.config.hook.files {
             true => earlier.touched_files(),
             false => Vec::new(),
         };
         let files = touched_files::candidates(&snapshot.catalog, &touched, &message, &answer);
-        let given = earlier.offers();
+        let given = match self.host.keeps_additions {
+            true => earlier.offers(),
+            false => Vec::new(),
+        };
         let rules = OfferRules { engine, host: self.host, earlier: &given, helper };
         let mut choice = rules.choose(&snapshot.catalog, &answer, &files);
         let unavailable = unavailable(&answer);
         let limits = ContextLimits {
             most: engine.config.hook.max_chars,
             with_text: engine.config.hook.max_body,
+            bytes: self.host.most_bytes,
         };
         let mut context =
             context::matching_skills(choice.confidence, &choice.offers, &unavailable, limits);
@@ -92,14 +96,29 @@ impl HookEvent {
         }
         let at = engine.env.clock.now_ms();
         let id = offer_id(self.host.name, &self.session, at, &message);
-        let offers = skill_offers(&id, at, &choice, &context, helper);
+        let mut offers = skill_offers(&id, at, &choice, &context, helper);
         for offer in &offers {
-            journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept)?;
+            go_on(journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept))?;
+        }
+        if helper.is_none() {
+            let brought = offers.iter().filter(|offer| offer.how.brought_text());
+            let brought: Vec<&str> = brought.map(|offer| offer.skill.as_str()).collect();
+            let room = limits.with_text.saturating_sub(context.text.chars().count() + FRAME_ROOM);
+            let owed = self.skills_owed(engine, &snapshot.catalog, &earlier, room, &brought)?;
+            let came_back = owed.offers.iter().map(|offer| {
+                format!("{}: it was in use before the conversation was shortened", offer.skill)
+            });
+            choice.notes.extend(came_back);
+            let parts = [owed.text.as_str(), context.text.as_str()];
+            context.text =
+                parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n");
+            offers.extend(owed.offers);
         }
         self.note_offers(engine, &offers);
         self.log(engine, routed(&message, &answer, &unavailable, choice, &context, &offers))?;
         let pending = |gone: &DegradedSignal| gone.kind == DegradedKind::VectorsPending;
-        let work_left = answer.degraded.iter().any(pending);
+        let work_left =
+            answer.degraded.iter().any(pending) || engine.routing().work_is_due(&snapshot);
         Ok(HookReply { output: self.added(&context.text), work_left })
     }
 
@@ -128,7 +147,7 @@ impl HookEvent {
             && recalled.decision.action == RecallAction::Present;
         let Some(slug) = recalled.decision.slug.filter(|_| fits) else { return };
         let candidate = recalled.candidates.iter().find(|one| one.slug == slug);
-        let is_here = snapshot.catalog.unshadowed().any(|entry| entry.name == slug);
+        let is_here = snapshot.holds(&slug);
         // It becomes a word of a command that is shown to be copied.
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
         let is_word = slug.chars().all(plain) && !slug.starts_with('-');

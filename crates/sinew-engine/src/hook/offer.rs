@@ -19,6 +19,9 @@ use super::touched_files::FileCandidate;
 use crate::Engine;
 use crate::routing::{RouteAnswer, read_skill};
 
+/// Characters of a part of the message that stands beside its skill.
+const MAX_PART: usize = 120;
+
 /// How sure an offer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OfferConfidence {
@@ -26,8 +29,17 @@ pub(super) enum OfferConfidence {
     Named,
     /// One skill, with confidence.
     Match,
+    /// Some that the message needs one after the other.
+    Steps,
     /// Some that may help.
     Shortlist,
+}
+
+impl OfferConfidence {
+    /// Whether several skills are offered, each on a line.
+    pub(super) fn is_list(self) -> bool {
+        matches!(self, Self::Steps | Self::Shortlist)
+    }
 }
 
 /// How a skill came to the agent.
@@ -171,11 +183,17 @@ impl OfferRules<'_> {
             );
             OfferConfidence::Named
         } else {
-            let offered = answer.offers().iter();
+            let part = |name: &str| {
+                let step = answer.steps.iter().find(|step| step.skill == name)?;
+                Some(format!("for \"{}\"", step.text.chars().take(MAX_PART).collect::<String>()))
+            };
             chosen.extend(
-                offered.filter_map(|one| Some((entry(&one.name)?, one.lessons.clone(), None))),
+                answer.offers().iter().filter_map(|one| {
+                    Some((entry(&one.name)?, one.lessons.clone(), part(&one.name)))
+                }),
             );
             match answer.decision {
+                _ if !answer.steps.is_empty() => OfferConfidence::Steps,
                 RouteDecision::Match => OfferConfidence::Match,
                 RouteDecision::Shortlist | RouteDecision::None => OfferConfidence::Shortlist,
             }
@@ -190,7 +208,9 @@ impl OfferRules<'_> {
         chosen.retain(|(entry, ..)| !is_blocked(entry));
         chosen.truncate(MAX_OFFERS);
         let listing = self.engine.skills().host_listing(self.host.name);
-        let with_text = confidence != OfferConfidence::Shortlist;
+        // In library mode the agent is told to leave skills alone: its own call would be refused.
+        let calls = !self.engine.connect().is_library(self.host.name).unwrap_or(false);
+        let with_text = !confidence.is_list();
         // Rules that the user taught are short: what they hold for comes with its text beside them.
         let is_taught = |entry: &CatalogEntry| {
             entry
@@ -206,7 +226,7 @@ impl OfferRules<'_> {
             OfferedSkill {
                 entry,
                 location: path_text(&entry.file_path),
-                call: listing.knows(entry).then(|| self.host.call(&entry.id)).flatten(),
+                call: (calls && listing.knows(entry)).then(|| self.host.call(&entry.id)).flatten(),
                 because,
                 lessons,
                 delivery,

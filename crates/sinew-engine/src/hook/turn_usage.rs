@@ -25,6 +25,8 @@ const COMMON_PROGRAMS: &[&str] = &[
 pub(super) struct SkillUse<'t> {
     pub(super) entry: &'t CatalogEntry,
     pub(super) event: UsageEvent,
+    /// Whether sinew's own tool was called for it, which has counted it already.
+    pub(super) is_counted: bool,
     /// The steps after it came into use.
     pub(super) rest: &'t [ToolCall],
 }
@@ -35,13 +37,12 @@ pub(super) fn uses<'t>(turn: &'t JournalTurn, catalog: &'t Catalog) -> Vec<Skill
     for (at, step) in turn.steps.iter().enumerate() {
         let Some(used) = step.used.as_ref().filter(|_| step.failed.is_none()) else { continue };
         let Some(entry) = entry(catalog, used, &turn.workspace) else { continue };
+        let is_counted = step.tool.to_lowercase().ends_with("read_skill");
         let event = match used {
-            OpenedSkill::Name(_) if !step.tool.to_lowercase().ends_with("read_skill") => {
-                UsageEvent::Invoked
-            }
+            OpenedSkill::Name(_) if !is_counted => UsageEvent::Invoked,
             _ => UsageEvent::Read,
         };
-        uses.push(SkillUse { entry, event, rest: &turn.steps[at + 1..] });
+        uses.push(SkillUse { entry, event, is_counted, rest: &turn.steps[at + 1..] });
     }
     let brought = turn.offers.iter().skip(turn.earlier_offers);
     for offer in brought.filter(|offer| offer.how.brought_text() && offer.helper.is_none()) {
@@ -49,7 +50,8 @@ pub(super) fn uses<'t>(turn: &'t JournalTurn, catalog: &'t Catalog) -> Vec<Skill
         let entry = catalog.unshadowed().find(|entry| entry.name == offer.skill);
         let Some(entry) = entry.filter(|_| !is_known) else { continue };
         if is_followed(entry, &turn.steps) {
-            uses.push(SkillUse { entry, event: UsageEvent::Followed, rest: &turn.steps });
+            let event = UsageEvent::Followed;
+            uses.push(SkillUse { entry, event, is_counted: false, rest: &turn.steps });
         }
     }
     uses
@@ -111,8 +113,9 @@ impl Engine {
             offer: offer_of(skill),
             chars: 0,
         };
+        let seen_here = uses.iter().filter(|used| !used.is_counted);
         let mut records: Vec<UsageRecord> =
-            uses.iter().map(|used| record(used.event, &used.entry.name)).collect();
+            seen_here.map(|used| record(used.event, &used.entry.name)).collect();
         for outcome in outcomes {
             match outcome.result.as_str() {
                 "success" => records.push(record(UsageEvent::Worked, &outcome.skill)),
@@ -131,7 +134,7 @@ impl Engine {
         self.keep_usage(&records);
     }
 
-    fn keep_usage(&self, records: &[UsageRecord]) {
+    pub(super) fn keep_usage(&self, records: &[UsageRecord]) {
         if let Err(error) = UsageLog::below(&home(&self.env)).add(records) {
             tracing::warn!(%error, "what became of an offer could not be counted");
         }

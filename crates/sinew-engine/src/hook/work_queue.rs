@@ -104,6 +104,11 @@ impl WorkQueue {
         Ok(if on_its_way || at_work { WorkRequest::UnderWay } else { WorkRequest::Start })
     }
 
+    /// Whether nothing waits. One that cannot be read is looked at by the next who adds to it.
+    pub(super) fn is_empty(&self) -> bool {
+        json_lines::read::<QueuedWork>(&self.path).map_or(true, |waiting| waiting.is_empty())
+    }
+
     /// Takes everything that waits.
     fn take(&self) -> io::Result<Vec<QueuedWork>> {
         let _lock = self.lock()?;

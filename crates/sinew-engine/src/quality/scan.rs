@@ -154,15 +154,21 @@ impl QualityHandle<'_> {
             who: actor.to_string(),
             at: at.to_owned(),
         };
-        record_override(&scanned.report, &given, &self.engine.scan_files.audit).map_err(|error| {
-            let code = match &error {
-                OverrideError::Io(_) => ErrorCode::FileError,
-                _ => ErrorCode::NotAccepted,
-            };
-            EngineError::new(code, error.to_string())
-                .caused_by(error)
-                .hint("`sinew scan` shows the digest and the rules that were found")
-        })
+        record_override(&scanned.report, &given, &self.engine.scan_files.audit).map_err(
+            |error| {
+                let code = match &error {
+                    OverrideError::Io(_) => ErrorCode::FileError,
+                    _ => ErrorCode::NotAccepted,
+                };
+                EngineError::new(code, error.to_string())
+                    .caused_by(error)
+                    .hint("`sinew scan` shows the digest and the rules that were found")
+            },
+        )?;
+        // An engine that stays open judges the skill anew at its next look.
+        self.engine.scan_gate.accept(given);
+        self.engine.forget_below(&scanned.path);
+        Ok(())
     }
 
     /// How often each rule of the scanner matches in the catalog, with its severity.

@@ -7,15 +7,19 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::{
     AbstainReason, DegradedKind, DegradedSignal, MatchedTerm, RouteDecision, RouteResult,
-    RouteTiming, ScoreParts, SkillMatch,
+    RouteTiming, ScoreParts, SkillMatch, TaskStep,
 };
 use sinew_settings::path_text;
 
 use super::UnavailableSkill;
-use crate::Engine;
+use super::shared_words::shared_words;
+use crate::{Engine, percent};
 
 /// Words of a skill that a reason names; more are noise.
 const SHOWN_TERMS: usize = 4;
+
+/// Characters of a part of a message that a reason quotes.
+const SHOWN_PART: usize = 60;
 
 /// The right skills for a message, or none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,6 +34,10 @@ pub struct RouteAnswer {
     pub offered: usize,
     /// Ranked skills. With `match` the first is the answer; with `none` they are what came closest.
     pub matches: Vec<RouteMatch>,
+    /// The parts of a message that needs several skills in turn, each with its skill, in order; the skills
+    /// are the offered matches then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<RouteStep>,
     /// Skills that the message itself asks for, by their commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub named: Vec<NamedSkill>,
@@ -71,6 +79,18 @@ pub struct RouteAnswer {
     pub prompt: Option<String>,
 }
 
+/// A part of a message, and the skill that serves it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RouteStep {
+    /// The part, as the user wrote it.
+    pub text: String,
+    /// The skill's name.
+    pub skill: String,
+    /// How sure we are that it is the right one for this part.
+    pub probability: f64,
+}
+
 /// One ranked skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -89,6 +109,9 @@ pub struct RouteMatch {
     pub parts: ScoreParts,
     /// Words it shares with the message, best first.
     pub terms: Vec<MatchedTerm>,
+    /// The same words as they were written.
+    #[serde(skip)]
+    pub shared: Vec<String>,
     /// Its address over MCP, where it is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
@@ -159,18 +182,20 @@ impl RouteAnswer {
     pub(super) fn of(
         engine: &Engine,
         catalog: &Catalog,
+        message: &str,
         result: RouteResult,
         lessons: &BTreeMap<String, Vec<String>>,
     ) -> Self {
         let matches = result.matches.into_iter().map(|found| {
             let entry = catalog.unshadowed().find(|entry| entry.name == found.name);
-            RouteMatch::of(engine, entry, found, lessons)
+            RouteMatch::of(engine, entry, message, found, lessons)
         });
         Self {
             decision: result.decision,
             reason: result.reason,
             offered: result.offered,
             matches: matches.collect(),
+            steps: Vec::new(),
             named: Vec::new(),
             unavailable: Vec::new(),
             fit: result.fit,
@@ -205,6 +230,23 @@ impl RouteAnswer {
         &self.matches[..self.offered.min(self.matches.len())]
     }
 
+    /// Says which part of the message each skill serves.
+    pub(super) fn name_steps(&mut self, steps: Vec<TaskStep>) {
+        for step in &steps {
+            let served = self.matches.iter_mut().find(|found| found.id == step.skill.id);
+            if let Some(found) = served {
+                let part: String = step.text.chars().take(SHOWN_PART).collect();
+                found.reason = format!("for \"{part}\"; {}", found.reason);
+            }
+        }
+        let step = |step: TaskStep| RouteStep {
+            text: step.text,
+            skill: step.skill.name,
+            probability: step.skill.probability,
+        };
+        self.steps = steps.into_iter().map(step).collect();
+    }
+
     /// Says why vectors are missing, where computing them failed.
     pub(super) fn explain_pending_vectors(&mut self, failure: Option<&str>) {
         let pending = |signal: &&mut DegradedSignal| signal.kind == DegradedKind::VectorsPending;
@@ -218,10 +260,12 @@ impl RouteMatch {
     fn of(
         engine: &Engine,
         entry: Option<&CatalogEntry>,
+        message: &str,
         found: SkillMatch,
         lessons: &BTreeMap<String, Vec<String>>,
     ) -> Self {
-        let reason = reason(&found);
+        let shared = shared_words(message, &[&found.name, &found.description], &found.terms);
+        let reason = reason(&found, &shared);
         Self {
             uri: entry.and_then(|entry| engine.skills().skill_uri(entry)),
             location: entry.map(|entry| location(engine, entry)).unwrap_or_default(),
@@ -235,6 +279,7 @@ impl RouteMatch {
             score: found.score,
             parts: found.parts,
             terms: found.terms,
+            shared,
         }
     }
 }
@@ -265,11 +310,9 @@ fn location(engine: &Engine, entry: &CatalogEntry) -> String {
 }
 
 /// Why a skill is among the matches: how sure we are, and the words it shares.
-fn reason(found: &SkillMatch) -> String {
-    let sure = format!("{:.0} % sure", 100.0 * found.probability);
-    let terms: Vec<&str> =
-        found.terms.iter().take(SHOWN_TERMS).map(|term| term.term.as_str()).collect();
-    match terms.as_slice() {
+fn reason(found: &SkillMatch, shared: &[String]) -> String {
+    let sure = format!("{} sure", percent(found.probability));
+    match &shared[..shared.len().min(SHOWN_TERMS)] {
         [] => format!("{sure}; shares no word, but its meaning"),
         terms => format!("{sure}; shares {}", terms.join(", ")),
     }

@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
-use sinew_catalog::Catalog;
+use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::eval::{
-    ConfusablePair, EvalComparison, QuestionResult, RouteEvalOptions, RouteEvalReport,
-    TriggerReport, compare, confusable_pairs, evaluate, evaluate_triggers, read_questions,
-    read_skills, read_trigger_rows,
+    ConfusablePair, EvalComparison, EvalQuestion, QuestionResult, RouteEvalOptions,
+    RouteEvalReport, TriggerReport, UnreadableRow, compare, confusable_pairs, evaluate,
+    evaluate_triggers, read_answers, read_questions, read_skills, read_trigger_rows,
 };
-use sinew_route::{RouteDocument, RouteIndex, Router};
+use sinew_route::{RouteDocument, RouteIndex, Router, RouterModels};
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ModelChoice;
 
+use super::shared_words::word_of;
 use super::{CatalogRouter, document, read_skill};
 use crate::quality::files_in;
 use crate::{EngineError, QualityHandle};
@@ -58,6 +59,15 @@ pub struct EvalData<'a> {
     pub skills: Option<&'a Path>,
     /// The questions; the test cases of the workspace where absent.
     pub queries: Option<&'a Path>,
+    /// Their right skills, where another file says them.
+    pub answers: Option<&'a Path>,
+}
+
+/// Skills and questions, ready to be asked.
+pub(super) struct EvalSetup {
+    pub(super) router: Router,
+    pub(super) questions: Vec<EvalQuestion>,
+    pub(super) problems: Vec<UnreadableRow>,
 }
 
 /// Hears of encoder vectors as they are computed: how many are done, of how many.
@@ -72,6 +82,17 @@ impl QualityHandle<'_> {
         misses: bool,
         progress: VectorProgress<'_>,
     ) -> Result<RouteEvalReport, EngineError> {
+        let EvalSetup { router, questions, problems } = self.eval_setup(data, choice, progress)?;
+        Ok(evaluate(&router, &questions, problems, RouteEvalOptions { parallel: false, misses }))
+    }
+
+    /// Reads the skills and the questions, and computes the vectors.
+    pub(super) fn eval_setup(
+        &self,
+        data: EvalData<'_>,
+        choice: ModelChoice,
+        progress: VectorProgress<'_>,
+    ) -> Result<EvalSetup, EngineError> {
         let (documents, mut problems) =
             match data.skills.map(|skills| self.engine.env.cwd.join(skills)) {
                 Some(folder) if folder.is_dir() => (documents_in(&folder), Vec::new()),
@@ -90,28 +111,16 @@ impl QualityHandle<'_> {
             Some(queries) => read_text(&self.engine.env.cwd.join(queries))?,
             None => self.saved_cases()?,
         };
-        let questions = read_questions(&questions);
+        let mut questions = read_questions(&questions);
+        if let Some(answers) = data.answers {
+            let answers = read_answers(&read_text(&self.engine.env.cwd.join(answers))?);
+            questions.rows.iter_mut().for_each(|one| one.answered_by(&answers));
+        }
         problems.extend(questions.bad);
         let models = self.engine.models(choice);
-        let mut index = RouteIndex::build(&documents, &models);
-        if let Some(encoder) = &models.encoder {
-            let pending = index.pending();
-            let done = AtomicUsize::new(0);
-            let tell = |count: usize| {
-                progress(done.fetch_add(count, Ordering::Relaxed) + count, pending.len());
-            };
-            index.fill(encoder.as_ref(), &pending, &tell).map_err(|error| {
-                EngineError::new(ErrorCode::ModelFailed, format!("the encoder failed: {error}"))
-                    .caused_by(error)
-            })?;
-        }
+        let index = filled_index(&documents, &models, progress)?;
         let (router, _) = Router::from_index(index.into(), models, self.engine.route_config());
-        Ok(evaluate(
-            &router,
-            &questions.rows,
-            problems,
-            RouteEvalOptions { parallel: false, misses },
-        ))
+        Ok(EvalSetup { router, questions: questions.rows, problems })
     }
 
     /// The test cases of the workspace.
@@ -179,8 +188,41 @@ impl QualityHandle<'_> {
     /// Pairs of skills that the router can hardly tell apart.
     pub fn confusable_skills(&self, catalog: &Catalog) -> Vec<ConfusablePair> {
         let router = CatalogRouter::open(self.engine, catalog, ModelChoice::Static, None);
-        confusable_pairs(router.router(), CONFUSABLE)
+        let mut pairs = confusable_pairs(router.router(), CONFUSABLE);
+        for pair in &mut pairs {
+            let of_pair = |entry: &&CatalogEntry| entry.name == pair.a || entry.name == pair.b;
+            let texts: Vec<String> = catalog
+                .unshadowed()
+                .filter(of_pair)
+                .map(|entry| format!("{} {}", entry.name, entry.description))
+                .collect();
+            // The index knows stems; one of no written word is left out.
+            let written = |stem: &String| texts.iter().find_map(|text| word_of(text, stem));
+            pair.shared = pair.shared.iter().filter_map(written).collect();
+        }
+        pairs
     }
+}
+
+/// An index of documents with all vectors.
+pub(super) fn filled_index(
+    documents: &[RouteDocument],
+    models: &RouterModels,
+    progress: VectorProgress<'_>,
+) -> Result<RouteIndex, EngineError> {
+    let mut index = RouteIndex::build(documents, models);
+    if let Some(encoder) = &models.encoder {
+        let pending = index.pending();
+        let done = AtomicUsize::new(0);
+        let tell = |count: usize| {
+            progress(done.fetch_add(count, Ordering::Relaxed) + count, pending.len());
+        };
+        index.fill(encoder.as_ref(), &pending, &tell).map_err(|error| {
+            EngineError::new(ErrorCode::ModelFailed, format!("the encoder failed: {error}"))
+                .caused_by(error)
+        })?;
+    }
+    Ok(index)
 }
 
 /// Text, unpacked where it is gzipped.

@@ -10,6 +10,7 @@
 //! that has to put an answer together itself.
 
 mod answer;
+mod calibration;
 mod cases;
 mod catalog_router;
 mod description_trial;
@@ -22,27 +23,32 @@ mod models;
 mod neighbours;
 mod pool;
 mod punctual_embedder;
+mod question_snapshot;
+mod shared_words;
 mod taught;
 mod unavailable;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use sinew_catalog::references::expand_references;
 use sinew_catalog::{CatalogEntry, Snapshot};
+use sinew_route::RouteDecision;
 use sinew_settings::Actor;
 use sinew_settings::config::ModelChoice;
 
 use crate::{Engine, EngineError, PromptOptions};
-pub use answer::{NamedSkill, ReflexHit, RegionLeader, RouteAnswer, RouteMatch};
+pub use answer::{NamedSkill, ReflexHit, RegionLeader, RouteAnswer, RouteMatch, RouteStep};
+pub use calibration::RouteCalibration;
 pub use cases::{CASES_FILE, SavedCase};
 pub use catalog_router::{CatalogRouter, IndexStatus};
-pub(crate) use catalog_router::{document, read_skill};
+pub(crate) use catalog_router::{discounts, document, read_skill};
 pub use eval::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
 pub use neighbours::{NeighbourReport, SkillNeighbour};
 pub use pool::QuestionGuard;
 pub(crate) use pool::RouterPool;
+pub(crate) use question_snapshot::QuestionFindings;
 pub use unavailable::UnavailableSkill;
 
 /// A message that looks for its skill.
@@ -107,7 +113,7 @@ impl Engine {
 
     /// The right skills for a message, or none, over the skills as they are now.
     pub fn route(&self, request: &RouteRequest) -> RouteAnswer {
-        self.routing().route(&self.snapshot(), request)
+        self.routing().route(&self.snapshot_for(request), request)
     }
 }
 
@@ -125,6 +131,11 @@ impl Routing<'_> {
             None => ranked,
         };
         let (mut result, unavailable) = engine.weigh_unavailable(catalog, ranked, &request.actor);
+        let steps = match result.decision {
+            RouteDecision::None => Vec::new(),
+            _ => router.steps(&request.message, request.until),
+        };
+        result.follow_steps(&steps);
         let taught = match request.models {
             ModelChoice::Words => None,
             _ => engine.put_taught_first(catalog, &mut result, &request.message, request.until),
@@ -133,7 +144,9 @@ impl Routing<'_> {
         let named = expand_references(&request.message, &catalog.commands).skill_names;
         let names = names.into_iter().chain(named.iter().map(String::as_str)).collect::<Vec<_>>();
         let lessons = router.lessons(&request.message, &names, engine);
-        let mut answer = RouteAnswer::of(engine, catalog, result, &lessons.about_skills);
+        let mut answer =
+            RouteAnswer::of(engine, catalog, &request.message, result, &lessons.about_skills);
+        answer.name_steps(steps);
         if let (Some(taught), Some(first)) = (taught, answer.matches.first_mut())
             && first.name == taught.skill
         {
@@ -199,7 +212,8 @@ impl Routing<'_> {
         let catalog = &snapshot.catalog;
         let router = self.router(snapshot, ModelChoice::Static);
         let results = router.route_with_descriptions(catalog, entry, descriptions, message, top);
-        results.map(|result| RouteAnswer::of(self.engine, catalog, result, &BTreeMap::new()))
+        let none = BTreeMap::new();
+        results.map(|result| RouteAnswer::of(self.engine, catalog, message, result, &none))
     }
 
     /// How complete the index of the configured models is.
@@ -225,14 +239,44 @@ impl Routing<'_> {
         filled.map(|()| router.status.clone())
     }
 
-    /// Computes the vectors that are missing, text by text on this thread: for a process in the
-    /// background, beside which people work.
-    pub fn fill_vectors_slowly(&self, snapshot: &Arc<Snapshot>) -> Result<(), EngineError> {
+    /// Computes the vectors that are missing, text by text on this thread and for as long as `goes_on`:
+    /// for a process in the background, beside which people work. Returns how many are still missing.
+    pub fn fill_vectors_slowly(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<usize, EngineError> {
         let choice = ModelChoice::Default;
         let mut router = CatalogRouter::clone(&self.router(snapshot, choice));
-        let filled = router.fill_vectors_in_background(&|| {});
-        self.engine.routers.keep(snapshot.version, choice, router);
-        filled
+        let filled = router.fill_vectors_in_background(goes_on);
+        let router = self.engine.routers.keep(snapshot.version, choice, router);
+        filled.map(|()| router.pending_vectors())
+    }
+
+    /// Computes the vectors of the skills that matter for a message, for as long as the caller waits at
+    /// most: the first question over new skills is answered with the encoder, too.
+    pub fn fill_candidates(
+        &self,
+        snapshot: &Arc<Snapshot>,
+        request: &RouteRequest,
+        most: Duration,
+    ) {
+        let until = Instant::now() + most;
+        let router = self.router(snapshot, request.models);
+        if router.pending_vectors() == 0 {
+            return;
+        }
+        let mut router = CatalogRouter::clone(&router);
+        if router.fill_candidates(&request.message, until) {
+            self.engine.routers.keep(snapshot.version, request.models, router);
+        }
+    }
+
+    /// Brings the index on disk up to date, and leaves a large catalog behind for the questions of later
+    /// processes.
+    pub fn keep_for_questions(&self, snapshot: &Arc<Snapshot>) {
+        self.router(snapshot, ModelChoice::Default);
+        self.engine.keep_assembled(snapshot);
     }
 
     /// From now on missing vectors are computed behind the answers. For processes that stay up.

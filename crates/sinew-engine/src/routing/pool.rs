@@ -77,6 +77,11 @@ impl RouterPool {
         self.in_background.store(true, Ordering::Release);
     }
 
+    /// Whether this process stays up.
+    pub(crate) fn is_in_background(&self) -> bool {
+        self.in_background.load(Ordering::Acquire)
+    }
+
     /// Takes earlier failures for past: the configuration says something else now.
     pub(crate) fn forget_failures(&self) {
         let mut fill = lock(&self.fill);
@@ -130,7 +135,10 @@ impl RouterPool {
         let mut run = FillRun { pool: Arc::clone(self), succeeded: false };
         let mut router = router.clone();
         thread::spawn(move || {
-            let filled = router.fill_vectors_in_background(&|| run.pool.give_way());
+            let filled = router.fill_vectors_in_background(&|| {
+                run.pool.give_way();
+                true
+            });
             if let Err(error) = &filled {
                 tracing::warn!(error = %error.message, "skill vectors could not be computed");
             }

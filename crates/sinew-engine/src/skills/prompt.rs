@@ -6,8 +6,8 @@ use sinew_catalog::prompt::{
     OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest,
     PromptSkill, PromptWording, build, trigger_hints,
 };
-use sinew_catalog::{Catalog, CatalogEntry, references};
-use sinew_settings::config::PromptPlanner;
+use sinew_catalog::{Catalog, CatalogEntry, Tier, references};
+use sinew_settings::config::{PromptOrder, PromptPlanner};
 use sinew_settings::path_text;
 
 use crate::SkillsHandle;
@@ -93,7 +93,7 @@ impl SkillsHandle<'_> {
                 location,
                 source: &entry.source,
                 path,
-                own: entry.tier.is_own(),
+                tier: entry.tier,
                 pinned: config.pin.contains(&entry.name) || config.pin.contains(&entry.skill_key),
                 referenced: referenced.contains(&entry.name),
                 score: options.scores.get(&entry.name).copied(),
@@ -105,12 +105,12 @@ impl SkillsHandle<'_> {
             description: skill.description,
             location: skill.path,
             path: skill.path,
-            own: true,
+            tier: Tier::Workspace,
             ..PromptSkill::default()
         }));
         let configured = self.engine.config.prompt_chars(self.engine.agent.as_deref());
         let budget = if openpocket { configured.min(OPENPOCKET_MAX_CHARS) } else { configured };
-        build(&PromptRequest {
+        let request = PromptRequest {
             planner: options.planner.unwrap_or(config.planner),
             limits: PromptLimits {
                 max_skills: self.engine.config.limits.max_skills_in_prompt,
@@ -134,6 +134,24 @@ impl SkillsHandle<'_> {
             keep_first: openpocket,
             remote_note: self.engine.options.remote.note.as_deref(),
             ..PromptRequest::new(&skills)
-        })
+        };
+        let block = build(&request);
+        if config.order == PromptOrder::Name && block.report.shows_everything() {
+            return block;
+        }
+        // What worked lately matters only where something has to give way, so the database is not
+        // asked before.
+        let recent = self.engine.last_successes();
+        if recent.is_empty() {
+            return block;
+        }
+        let skills: Vec<PromptSkill<'_>> = skills
+            .iter()
+            .map(|skill| PromptSkill {
+                last_success: recent.get(skill.name).map(|day| day.start().ms()),
+                ..skill.clone()
+            })
+            .collect();
+        build(&PromptRequest { skills: &skills, ..request.clone() })
     }
 }

@@ -4,9 +4,11 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
+use sinew_engine::connect::{ConnectParts, ConnectRequest};
 use sinew_engine::hook::HookEvent;
 use sinew_engine::{Engine, EngineOptions, RouteRequest};
 use sinew_route::DegradedKind;
+use sinew_settings::config::ModelChoice;
 use sinew_testkit::{TestMachine, hostile_texts};
 
 const FRONT: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use it to make \
@@ -103,6 +105,38 @@ fn a_long_text_comes_with_its_beginning_and_a_table_of_contents() {
     assert!(text.contains("  - The end (line 606)"), "{text}");
 }
 
+/// Codex counts bytes, and cuts the middle out of what has more than ten thousand: a text in a script
+/// that takes three of them for a character would come with a hole.
+#[test]
+fn codex_gets_no_more_bytes_than_its_model_is_handed_whole() {
+    let machine = machine();
+    let steps = "先看图片的尺寸，再小心地把它缩小，然后检查结果。\n".repeat(400);
+    machine.write(PHOTO, format!("{FRONT}# Resize\n{steps}## The end\nDone.\n"));
+    for number in 0..40 {
+        let text =
+            format!("---\nname: s{number}\ndescription: {}\n---\n# S\n", "检查图片".repeat(60));
+        machine.write(&format!("work/skills/s{number}/SKILL.md"), text);
+    }
+    let engine = open(&machine);
+    let given = |agent: &str, event: &Value| {
+        let answer = answered(&engine, agent, event).expect("an answer");
+        let text = answer["hookSpecificOutput"]["additionalContext"].as_str().expect("a text");
+        text.to_owned()
+    };
+    let named = prompt("s", "1", "$photo-resizer for this photo");
+    let text = given("codex", &named);
+    assert!(text.len() <= 10_000 && text.len() > 9_000, "{} bytes", text.len());
+    assert!(text.contains("<skill_text>") && text.contains("  - The end (line"), "{text}");
+    assert!(given("claude-code", &named).len() > 20_000, "others count characters");
+    let start = json!({"hook_event_name": "SessionStart", "session_id": "t", "source": "startup"});
+    let index = given("codex", &start);
+    assert!(index.len() <= 10_000 && index.contains("available_skills"), "{} bytes", index.len());
+    let compact =
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "compact"});
+    let back = given("codex", &compact);
+    assert!(back.len() <= 10_000 && back.contains("<skill_text>"), "{} bytes", back.len());
+}
+
 #[test]
 fn what_is_brought_is_a_setting() {
     for (bring, holds_text, holds_name) in
@@ -146,6 +180,15 @@ fn where_the_agent_knows_the_skill_the_text_says_how_to_call_it() {
     let codex =
         answered(&engine, "codex", &prompt("s", "1", MESSAGE)).expect("an answer").to_string();
     assert!(!codex.contains("<call>"), "Codex does not read that folder: {codex}");
+    // In library mode Claude Code keeps its model from calling it.
+    let request = ConnectRequest {
+        parts: ConnectParts { library: true, ..ConnectParts::default() },
+        ..ConnectRequest::new("claude-code")
+    };
+    let plan = engine.connect().plan(&request).expect("a plan");
+    engine.connect().connect(&request, plan).expect("connected");
+    let text = added(&engine, &prompt("library", "1", MESSAGE));
+    assert!(text.contains("<skill_text>") && !text.contains("<call>"), "{text}");
 }
 
 #[test]
@@ -231,6 +274,34 @@ fn a_hostile_text_does_not_leave_its_frame() {
     assert!(brought >= 40, "most of them reach the frame: {brought}");
 }
 
+/// On a new machine most of the carried skills lack their program. A message that needs none of them is
+/// not told of one, and a message that does is.
+#[test]
+fn missing_programs_are_told_of_where_they_are_needed() {
+    let machine =
+        TestMachine::new().file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}");
+    let engine = open(&machine);
+    let filled = engine.routing().fill_vectors(&engine.snapshot(), ModelChoice::Default, &|_| {});
+    filled.expect("vectors");
+    for (at, text) in [
+        "rename this variable to total",
+        "refactor the parser into two modules",
+        "sorry ignore that last message, wrong window",
+        "how many words are in this sentence: the quick brown fox",
+        "thank you again",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let text = added(&engine, &prompt(&format!("s{at}"), "1", text));
+        assert!(!text.contains("<unavailable_skill>"), "{text}");
+    }
+    let note = "write a new note about the meeting into my Obsidian vault";
+    let text = added(&engine, &prompt("o", "1", note));
+    assert!(text.contains("<unavailable_skill>\n<name>obsidian</name>"), "{text}");
+    assert!(text.contains("<command>sinew "), "{text}");
+}
+
 /// Gemini CLI hands the text of a session's start back before the first message, with its brackets
 /// escaped.
 #[test]
@@ -302,6 +373,89 @@ fn skills_in_use_come_back_after_a_conversation_was_shortened() {
     added(&engine, &start("clear"));
     let after = added(&engine, &prompt("s", "3", MESSAGE));
     assert!(after.contains("<skill_text>"), "nothing of it is left: {after}");
+}
+
+/// Codex says once for each time that it shortened a conversation, before it goes on.
+#[test]
+fn a_conversation_that_is_shortened_twice_gets_its_skills_once() {
+    let machine = machine();
+    let engine = open(&machine);
+    let compact =
+        json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "compact"});
+    assert!(added(&engine, &prompt("s", "1", MESSAGE)).contains("<skill_text>"));
+    assert!(added(&engine, &compact).contains("<skill_text>"));
+    assert!(!added(&engine, &compact).contains("<skill_text>"));
+}
+
+/// OpenClaw's conversation holds messages as they were typed: a reminder of a text would remind its model
+/// of nothing.
+#[test]
+fn a_text_comes_again_where_the_agent_does_not_keep_it() {
+    let machine = machine();
+    let engine = open(&machine);
+    for id in ["1", "2"] {
+        let event = json!({"hook_event_name": "before_prompt_build", "session_id": "s", "prompt_id": id,
+                           "prompt": MESSAGE});
+        let answer = answered(&engine, "openclaw", &event).expect("an answer");
+        let text = answer["prependContext"].as_str().expect("a text");
+        assert!(text.contains("<skill_text>"), "{id}: {text}");
+    }
+}
+
+/// Gemini CLI and opencode begin no session when they shorten a conversation: what was in use comes back
+/// with the next message.
+#[test]
+fn skills_in_use_come_back_with_the_next_message() {
+    for (agent, asked, shortened, field) in [
+        ("gemini", "BeforeAgent", "PreCompress", "/hookSpecificOutput/additionalContext"),
+        ("opencode", "chat.message", "session.compacted", "/context"),
+    ] {
+        let machine = without_bundled_skills(machine());
+        let engine = open(&machine);
+        let say = |id: &str, text: &str| {
+            let event = json!({"hook_event_name": asked, "session_id": "s", "prompt_id": id, "prompt": text});
+            let answer = answered(&engine, agent, &event).unwrap_or_default();
+            answer.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        assert!(say("1", MESSAGE).contains("<skill_text>"), "{agent}");
+        assert_eq!(say("2", "thank you so far"), "", "{agent}");
+        let event = json!({"hook_event_name": shortened, "session_id": "s"});
+        assert_eq!(answered(&engine, agent, &event), None, "{agent}");
+        let back = say("3", "thank you, go on");
+        assert!(back.contains("before this conversation was shortened"), "{agent}: {back}");
+        assert!(back.starts_with("<sinew_context>\n") && back.ends_with("\n</sinew_context>"));
+        assert_eq!(back.matches("<skill_text>").count(), 1, "{agent}: {back}");
+        let told = why(&engine);
+        assert!(told.contains("it was in use before the conversation was shortened"), "{told}");
+        assert_eq!(say("4", "thank you again"), "", "{agent}: once");
+        assert!(say("5", MESSAGE).contains("fits this message too"), "{agent}: it is there again");
+        // A message that brings the text itself gets it once.
+        answered(&engine, agent, &event);
+        let both = say("6", MESSAGE);
+        assert_eq!(both.matches("<skill_text>").count(), 1, "{agent}: {both}");
+        assert!(both.starts_with("<matching_skills>"), "{agent}: {both}");
+    }
+}
+
+#[test]
+fn what_comes_back_is_a_setting_too() {
+    for (bring, holds_text, holds_name) in [("pointer", false, true), ("off", false, false)] {
+        let config = format!("{{hook: {{deadlineMs: 10000, bring: '{bring}'}}}}");
+        let machine = machine().file("home/.sinew/config.json5", config);
+        let engine = open(&machine);
+        let file = machine.path(PHOTO);
+        answered(&engine, "claude-code", &prompt("s", "1", "hello"));
+        let read = json!({"hook_event_name": "PostToolUse", "session_id": "s", "tool_use_id": "t",
+                          "tool_name": "Read", "tool_input": {"file_path": file}, "tool_response": {}});
+        answered(&engine, "claude-code", &read);
+        let compact =
+            json!({"hook_event_name": "SessionStart", "session_id": "s", "source": "compact"});
+        let back = added(&engine, &compact);
+        let (index, in_use) = back.split_once("Skills that were in use").unwrap_or((&back, ""));
+        assert!(!index.contains("<skill_text>"), "{bring}: {back}");
+        assert_eq!(in_use.contains("<skill_text>"), holds_text, "{bring}: {back}");
+        assert_eq!(in_use.contains("photo-resizer"), holds_name, "{bring}: {back}");
+    }
 }
 
 #[test]

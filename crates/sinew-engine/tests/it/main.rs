@@ -3,13 +3,16 @@
 #[macro_use]
 mod cortex;
 
+mod calibration;
 mod connect;
 
 mod acquire;
 mod approval;
 mod hook;
+mod large_catalog;
 mod live_engine;
 mod models;
+mod prompt;
 mod routing;
 mod settings;
 mod taught;

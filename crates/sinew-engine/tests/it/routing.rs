@@ -163,3 +163,73 @@ fn a_model_that_fails_is_named_and_used_again_when_it_is_back() {
     let filled = ask_until(&live, |answer| pending(answer).is_none());
     assert!(filled.model.contains("remote:m:26"), "{}", filled.model);
 }
+
+#[test]
+fn a_message_that_needs_two_skills_gets_both_with_its_parts() {
+    let machine = machine();
+    let engine = open(&machine);
+    let message = "find a recipe for a hearty stew with a shopping list, then book the invoices and \
+                   expenses of this month in the accounts";
+    let answer = engine.route(&RouteRequest::new(message));
+    let steps: Vec<&str> = answer.steps.iter().map(|step| step.skill.as_str()).collect();
+    assert_eq!(steps, ["soup", "ledger"], "{answer:?}");
+    assert!(message.contains(&answer.steps[1].text) && answer.steps[1].text.starts_with("book"));
+    let offered: Vec<&str> = answer.offers().iter().map(|found| found.name.as_str()).collect();
+    assert_eq!(offered, ["soup", "ledger"]);
+    assert!(answer.matches[1].reason.starts_with("for \"book the invoices"));
+    for plain in ["a recipe for a hearty stew", "write a letter and then print it"] {
+        assert!(engine.route(&RouteRequest::new(plain)).steps.is_empty(), "{plain}");
+    }
+}
+
+/// The first question over new skills waits for the vectors of those that matter, and no longer than its
+/// caller wants; what was computed is there for the next process.
+#[test]
+fn a_first_question_waits_for_the_vectors_that_matter() {
+    let mut machine = TestMachine::new();
+    for number in 0..70 {
+        machine = skill(machine, &format!("team-{number}"), &format!("Notes of team {number}"), "");
+    }
+    let request = RouteRequest::new("the notes of team 12");
+    let is_pending = |answer: &RouteAnswer| {
+        answer.degraded.iter().any(|gone| gone.kind == DegradedKind::VectorsPending)
+    };
+    let engine = open(&machine);
+    let snapshot = engine.snapshot();
+    engine.routing().fill_candidates(&snapshot, &request, Duration::ZERO);
+    let hasty = engine.routing().route(&snapshot, &request);
+    assert!(is_pending(&hasty), "{:?}", hasty.degraded);
+    let all = engine.routing().pending_vectors(&snapshot, request.models);
+    engine.routing().fill_candidates(&snapshot, &request, PATIENCE);
+    let patient = engine.routing().route(&snapshot, &request);
+    assert!(!is_pending(&patient) && patient.model.contains("encoder"), "{patient:?}");
+    let left = engine.routing().pending_vectors(&snapshot, request.models);
+    assert!(0 < left && left < all, "those that do not matter wait: {left} of {all}");
+    let next = open(&machine);
+    let snapshot = next.snapshot();
+    assert_eq!(next.routing().pending_vectors(&snapshot, request.models), left);
+    let turns = std::cell::Cell::new(0);
+    let few = || turns.replace(turns.get() + 1) < 5;
+    let still = next.routing().fill_vectors_slowly(&snapshot, &few).expect("an encoder");
+    assert_eq!(still, left - 5, "it stops when it is told to");
+    let again = open(&machine);
+    let snapshot = again.snapshot();
+    assert_eq!(again.routing().pending_vectors(&snapshot, request.models), still, "and resumes");
+}
+
+/// Text that is there to be found, and not to be read, is told to its author.
+#[test]
+fn text_that_does_not_count_is_explained() {
+    let hidden =
+        "---\nname: helper\ndescription: Does things.\n---\n<!-- weather trains pdf -->\nText.\n";
+    let machine = TestMachine::new().file("work/skills/helper/SKILL.md", hidden);
+    let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
+    let snapshot = engine.snapshot();
+    let entry = snapshot.catalog.lookup("helper").expect("the skill");
+    let options = sinew_engine::PromptOptions::default();
+    let why = engine.skills().explain(&snapshot.catalog, entry, &options);
+    let told = |step: &sinew_engine::ExplanationStep| {
+        step.stage == "route" && step.text.contains("hidden text does not count")
+    };
+    assert!(why.steps.iter().any(told), "{why:?}");
+}

@@ -2,8 +2,9 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
-use sinew_listener::{HttpServer, ServeError, ServerOptions};
+use sinew_listener::{ConnectionLimits, HttpServer, ServeError, ServerOptions};
 use url::Url;
 
 /// Sends bytes as they are; the status that came back.
@@ -64,4 +65,34 @@ fn a_stop_waits_for_requests_in_progress() {
     stream.read_to_string(&mut answer).expect("an answer");
     assert!(answer.ends_with("done"), "{answer}");
     assert!(TcpStream::connect(address).is_err(), "the port is closed");
+}
+
+/// Whether a connection is answered: one beyond the share of its address is hung up on.
+fn is_answered(stream: &mut TcpStream, address: SocketAddr) -> bool {
+    let _ = write!(stream, "GET /healthz HTTP/1.1\r\nhost: {address}\r\n\r\n");
+    let mut answer = [0; 12];
+    stream.read_exact(&mut answer).is_ok() && answer.ends_with(b"200")
+}
+
+#[test]
+fn an_address_has_a_share_of_the_connections_and_silence_ends() {
+    let limits = ConnectionLimits {
+        from_loopback: 3,
+        head: Duration::from_millis(300),
+        ..ConnectionLimits::default()
+    };
+    let server = HttpServer::bind(ServerOptions::loopback(0)).expect("a port").limits(limits);
+    let running = server.start().expect("a server");
+    let address = running.address();
+    let connect = || TcpStream::connect(address).expect("the system accepts");
+    let mut silent = [connect(), connect(), connect()];
+    assert!(!is_answered(&mut connect(), address), "its share is taken");
+    for stream in &mut silent {
+        let mut rest = Vec::new();
+        let _ = stream.read_to_end(&mut rest);
+    }
+    // The places are given back where the silent ones end, a moment after their clients see it.
+    while !is_answered(&mut connect(), address) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }

@@ -47,7 +47,6 @@ struct AcquireSkillInput {
     /// propose only this one
     #[serde(rename = "ref")]
     reference: Option<String>,
-    /// Of ref
     version: Option<String>,
     /// The task changes nothing
     read_only: Option<bool>,

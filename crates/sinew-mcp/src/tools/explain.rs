@@ -19,7 +19,7 @@ use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "explain",
-    description: "Why a skill is in or out, how a message is routed (with scores), where an approval or proposal stands.",
+    description: "Why a skill is in or out, the scores of a message, where an approval or proposal stands.",
     input: tool_schema::input::<ExplainInput>,
     output: Some(tool_schema::any_object),
     hints: LOOK,

@@ -111,10 +111,13 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
             (_, false) => AnswerPrompt::Omit,
         },
         actor: call.caller.actor(),
-        ..RouteRequest::new(input.message)
+        ..RouteRequest::new(input.message.as_str())
     });
     let prompt = answer.prompt.take();
     let (mut data, text) = fitting(&answer);
+    let offered: Vec<&str> = answer.offers().iter().map(|found| found.name.as_str()).collect();
+    let cost = text.chars().count();
+    look.engine.hooks().note_answer(call.caller.record_name(), &input.message, &offered, cost);
     data.prompt = prompt;
     Ok(McpToolAnswer::new(&data, text).into())
 }
@@ -179,6 +182,9 @@ fn lines(answer: &RouteAnswer, data: &FindSkillOutput) -> String {
     let mut lines = vec![
         match (answer.decision, answer.reason) {
             (RouteDecision::Match, _) => "match: read it with read_skill and follow it",
+            (RouteDecision::Shortlist, _) if !answer.steps.is_empty() => {
+                "several: read each with read_skill when its part comes, in this order"
+            }
             (RouteDecision::Shortlist, _) => "shortlist: read at most one with read_skill first",
             (RouteDecision::None, Some(AbstainReason::OnlyUnavailable)) => {
                 "none: no installed skill that fits can be used"
@@ -187,6 +193,9 @@ fn lines(answer: &RouteAnswer, data: &FindSkillOutput) -> String {
         }
         .to_owned(),
     ];
+    for step in &answer.steps {
+        lines.push(format!("{}: {}", one_line(&step.skill), short_line(&step.text, SENTENCE)));
+    }
     lines.extend(data.matches.iter().map(|found| match found.description.as_str() {
         "" => format!("- {}", found.name),
         about => format!("- {}: {about}", found.name),

@@ -36,7 +36,6 @@ struct ListSkillsInput {
     state: ListSkillsState,
     #[schema(value_type = Option<Tier>)]
     tier: Option<String>,
-    /// In its name or description
     query: Option<String>,
     cursor: Option<String>,
     #[schema(minimum = 1, maximum = 200)]

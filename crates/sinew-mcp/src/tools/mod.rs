@@ -14,7 +14,7 @@ mod skill_workshop;
 
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, MetaObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use sinew_engine::{EngineError, LiveView};
@@ -36,6 +36,12 @@ struct ToolHints {
 /// A tool that reads and changes nothing.
 const LOOK: ToolHints =
     ToolHints { read_only: true, destructive: false, idempotent: true, open_world: false };
+
+/// Tools that a model needs before it knows what to search for. Claude Code shows its model the names of
+/// the others only, until it asks for them.
+const FIRST_NEEDED: &[&str] = &["find_skill", "read_skill"];
+/// How Claude Code is told so.
+const ALWAYS_LOAD: &str = "anthropic/alwaysLoad";
 
 /// One tool.
 pub(super) struct ToolSpec {
@@ -142,6 +148,12 @@ impl ToolSpec {
         annotations.idempotent_hint = (hints.idempotent && !hints.read_only).then_some(true);
         let tool = Tool::new(self.name, self.description, object((self.input)()))
             .with_annotations(annotations);
+        let tool = match FIRST_NEEDED.contains(&self.name) {
+            true => {
+                tool.with_meta(MetaObject(Map::from_iter([(ALWAYS_LOAD.to_owned(), true.into())])))
+            }
+            false => tool,
+        };
         match self.output {
             Some(output) => tool.with_raw_output_schema(object(output())),
             None => tool,

@@ -9,7 +9,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{ContentBlock, ResourceContents};
 use serde::Deserialize;
+use sinew_catalog::SKILL_FILE;
 use sinew_cortex::lesson::Lesson;
+use sinew_engine::hook::SkillToolUse;
 use sinew_engine::{EngineError, SkillReading, fill_in};
 use sinew_settings::ErrorCode;
 use utoipa::ToSchema;
@@ -66,6 +68,10 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
         }
     };
     let read = engine.skills().read(catalog, &wanted, file.as_deref(), &call.caller.actor())?;
+    if read.file == SKILL_FILE {
+        let agent = call.caller.record_name();
+        engine.hooks().note_tool_use(agent, &read.name, SkillToolUse::Read);
+    }
     let max = usize::try_from(input.max_bytes.unwrap_or(DEFAULT_MAX)).unwrap_or(usize::MAX);
     let (block, given, whole) = match &read.text {
         Some(text) => {

@@ -5,6 +5,7 @@ use sinew_cortex::acquire::{AcquireStep, UseReport};
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{OutcomeReporter, UseResult};
 use sinew_engine::acquire::AcquireWait;
+use sinew_engine::hook::SkillToolUse;
 use sinew_engine::hub::HubOverrides;
 use sinew_engine::{EngineError, NewOutcome, OutcomeEffect, ReflexChange};
 use utoipa::ToSchema;
@@ -18,8 +19,7 @@ use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "report_outcome",
-    description: "How the use of a skill went. Give the run or the skill, and the task, which is not \
-                  stored.",
+    description: "How a skill did. Give the run or the skill, and the task, which is not stored.",
     input: tool_schema::input::<ReportOutcomeInput>,
     output: Some(tool_schema::any_object),
     hints: ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false },
@@ -148,7 +148,15 @@ fn of_skill(
         ..NewOutcome::default()
     };
     let outcome = engine.identified(&call.look.snapshot.catalog, outcome);
-    let recorded: OutcomeEffect = engine.cortex()?.record(&outcome)?;
+    let recorded: OutcomeEffect = engine.report_outcome(&outcome)?.recorded()?;
+    let used = match input.outcome {
+        ReportOutcomeResult::Success => SkillToolUse::Worked,
+        ReportOutcomeResult::Failure => SkillToolUse::Failed,
+    };
+    let named = input.skill.as_deref().unwrap_or_default();
+    if let Ok(entry) = call.look.snapshot.catalog.lookup(named) {
+        engine.hooks().note_tool_use(call.caller.record_name(), &entry.name, used);
+    }
     let mut lines = vec![format!("recorded for {}", one_line(&recorded.skill))];
     if let Some(weight) = recorded.weight {
         lines.push(format!("weight {weight:.2} in {}", one_line(&recorded.region)));

@@ -37,9 +37,10 @@ pub(super) fn multiply(
     activations: &[i8],
     out: &mut [i32],
 ) {
-    let (mut token, mut fours) = (0, Vec::new());
+    let (mut token, mut fours) = (0, Vec::with_capacity(activations.len() / 4));
     let tokens = activations.len() / columns;
     // Eight or four tokens at a time share each load of weights.
+    let mut groups = Vec::with_capacity(tokens / 4 + 4);
     while token < tokens {
         let step = match tokens - token {
             8.. if level == KernelLevel::Avx512Vnni => 8,
@@ -47,35 +48,58 @@ pub(super) fn multiply(
             _ => 1,
         };
         let part = &activations[token * columns..(token + step) * columns];
+        let start = fours.len();
         interleave(part, columns, &mut fours);
-        let excess = part
-            .chunks_exact(columns)
-            .map(|token| 128 * token.iter().map(|&v| i32::from(v)).sum::<i32>());
-        let excess: Vec<i32> = excess.collect();
-        let out = &mut out[token * rows..(token + step) * rows];
-        // SAFETY: both levels are only ever detected; lengths were checked by the caller.
-        unsafe {
-            match (level, step) {
-                (KernelLevel::Avx512Vnni, 8) => {
-                    multiply_vnni::<8>(packed, rows, columns, &fours, &excess, out);
+        groups.push(TokenGroup { token, step, fours: start..fours.len() });
+        token += step;
+    }
+    let excess: Vec<i32> = activations
+        .chunks_exact(columns)
+        .map(|token| 128 * token.iter().map(|&v| i32::from(v)).sum::<i32>())
+        .collect();
+    // All tokens pass a panel of weights while it lies in the nearest cache: with the loops the other
+    // way round, every eight tokens would fetch all weights again.
+    let blocks = (PANEL / (BLOCK * columns)).max(1);
+    for (panel, weights) in packed.chunks(blocks * BLOCK * columns).enumerate() {
+        for group in &groups {
+            let fours = &fours[group.fours.clone()];
+            let excess = &excess[group.token..group.token + group.step];
+            let out = &mut out[group.token * rows..(group.token + group.step) * rows];
+            let out = &mut out[panel * blocks * BLOCK..];
+            // SAFETY: both levels are only ever detected; lengths were checked by the caller, and the
+            // last row of `out` reaches as far as the panel does.
+            unsafe {
+                match (level, group.step) {
+                    (KernelLevel::Avx512Vnni, 8) => {
+                        multiply_vnni::<8>(weights, rows, columns, fours, excess, out);
+                    }
+                    (KernelLevel::Avx512Vnni, 4) => {
+                        multiply_vnni::<4>(weights, rows, columns, fours, excess, out);
+                    }
+                    (KernelLevel::Avx512Vnni, _) => {
+                        multiply_vnni::<1>(weights, rows, columns, fours, excess, out);
+                    }
+                    (_, 4) => multiply_avx2::<4>(weights, rows, columns, fours, out),
+                    _ => multiply_avx2::<1>(weights, rows, columns, fours, out),
                 }
-                (KernelLevel::Avx512Vnni, 4) => {
-                    multiply_vnni::<4>(packed, rows, columns, &fours, &excess, out);
-                }
-                (KernelLevel::Avx512Vnni, _) => {
-                    multiply_vnni::<1>(packed, rows, columns, &fours, &excess, out);
-                }
-                (_, 4) => multiply_avx2::<4>(packed, rows, columns, &fours, out),
-                _ => multiply_avx2::<1>(packed, rows, columns, &fours, out),
             }
         }
-        token += step;
     }
 }
 
-/// The tokens' bytes in groups of four, side by side: what one load of weights is multiplied with.
+/// Bytes of weights that all tokens pass before the next ones: half of a first-level cache.
+const PANEL: usize = 24 << 10;
+
+/// Tokens that share each load of weights.
+struct TokenGroup {
+    token: usize,
+    step: usize,
+    /// Where their bytes are among those of all tokens.
+    fours: std::ops::Range<usize>,
+}
+
+/// Adds the tokens' bytes in groups of four, side by side: what one load of weights is multiplied with.
 fn interleave(activations: &[i8], columns: usize, fours: &mut Vec<i32>) {
-    fours.clear();
     let tokens = activations.len() / columns;
     for group in 0..columns / 4 {
         for token in 0..tokens {

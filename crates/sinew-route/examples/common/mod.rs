@@ -50,6 +50,11 @@ pub(crate) fn dev() -> Set {
     Set { name: "dev", documents, questions }
 }
 
+/// Our own long, noisy messages over the skills of dev.
+pub(crate) fn noisy() -> Vec<EvalQuestion> {
+    read_questions(include_str!("../../tests/corpus/noisy.jsonl")).rows
+}
+
 /// The part of the training messages that no model was trained on, over its own skills.
 pub(crate) fn validation() -> Set {
     let held_out = |id: &str| id.starts_with(['0', '1']);

@@ -1,7 +1,10 @@
 //! Reads evaluation data: our JSONL, the trigger format of skill authors, skills as JSONL.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
+use super::public_rows::{EvalAnswers, as_ours, csv_as_lines, described_tools, tools_in};
 use crate::document::RouteDocument;
 
 /// A row that could not be read.
@@ -65,6 +68,14 @@ impl EvalQuestion {
         }
     }
 
+    /// Takes over what another file says is right; a question that it does not answer stays as it is.
+    pub fn answered_by(&mut self, answers: &EvalAnswers) {
+        if let Some(right) = answers.get(&self.id) {
+            self.expected.clone_from(right);
+            self.kind = if right.is_empty() { "none" } else { "normal" }.to_owned();
+        }
+    }
+
     /// Whether an id answers it.
     pub fn accepts(&self, id: &str) -> bool {
         self.expected.iter().chain(&self.also).any(|right| right == id)
@@ -122,12 +133,17 @@ fn read_rows<T>(text: &str, mut read: impl FnMut(&str) -> Result<T, String>) -> 
     out
 }
 
-/// Reads messages with their right skills, or should-trigger rows that name the skill; JSONL, or
-/// one JSON array.
+/// Reads messages with their right skills, should-trigger rows that name the skill, or rows of a public
+/// set (SkillRouter, MetaTool, ToolBench, BFCL); JSONL, or one JSON array.
 pub fn read_questions(text: &str) -> EvalRows<EvalQuestion> {
     let mut count = 0;
-    read_rows(text, |line| {
-        let row: EvalQuestionRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let lines = csv_as_lines(text);
+    read_rows(lines.as_deref().unwrap_or(text), |line| {
+        let row: serde_json::Value =
+            serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let row = as_ours(&row).unwrap_or(row);
+        let row: EvalQuestionRow =
+            serde_json::from_value(row).map_err(|error| error.to_string())?;
         count += 1;
         let mut question = EvalQuestion {
             id: if row.id.is_empty() { format!("row-{count}") } else { row.id },
@@ -165,6 +181,7 @@ pub fn read_trigger_rows(text: &str) -> EvalRows<TriggerRow> {
 
 #[derive(Deserialize)]
 struct EvalSkillRow {
+    #[serde(alias = "skill_id")]
     id: String,
     #[serde(default)]
     name: String,
@@ -179,21 +196,40 @@ struct EvalSkillRow {
 }
 
 /// Reads skills as JSONL: `{id, name, text}` with a whole SKILL.md, or `{id, name, description}`.
+///
+/// Tools of public sets are skills as well: those that BFCL's and ToolBench's rows bring along, and
+/// MetaTool's object of descriptions.
 pub fn read_skills(text: &str) -> EvalRows<RouteDocument> {
-    read_rows(text, |line| {
-        let row: EvalSkillRow = serde_json::from_str(line).map_err(|error| error.to_string())?;
-        let last = row.id.rsplit(['#', '/']).next().unwrap_or(&row.id);
-        let name = if row.name.is_empty() { last } else { &row.name };
-        Ok(match &row.text {
-            Some(text) => RouteDocument::from_text(&row.id, name, text),
-            None => {
-                let mut document = RouteDocument::from_description(&row.id, name, &row.description);
-                document.triggers = row.triggers;
-                document.headings = crate::text::plain::headings(&row.body);
-                document.hash = sinew_skill::content_hash(line.as_bytes());
-                document.body = row.body;
-                document
-            }
-        })
+    if let Some(rows) = described_tools(text) {
+        return EvalRows { rows, bad: Vec::new() };
+    }
+    let EvalRows { rows, bad } = read_rows(text, |line| {
+        let row: serde_json::Value =
+            serde_json::from_str(line).map_err(|error| error.to_string())?;
+        match tools_in(&row) {
+            Some(tools) => Ok(tools),
+            None => read_skill(row, line).map(|skill| vec![skill]),
+        }
+    });
+    // Rows share tools; ours have ids of their own.
+    let mut known = HashSet::new();
+    let rows = rows.into_iter().flatten().filter(|one| known.insert(one.id.clone())).collect();
+    EvalRows { rows, bad }
+}
+
+fn read_skill(row: serde_json::Value, line: &str) -> Result<RouteDocument, String> {
+    let row: EvalSkillRow = serde_json::from_value(row).map_err(|error| error.to_string())?;
+    let last = row.id.rsplit(['#', '/']).next().unwrap_or(&row.id);
+    let name = if row.name.is_empty() { last } else { &row.name };
+    Ok(match &row.text {
+        Some(text) => RouteDocument::from_text(&row.id, name, text),
+        None => {
+            let mut document = RouteDocument::from_description(&row.id, name, &row.description);
+            document.triggers = row.triggers;
+            document.headings = crate::text::plain::headings(&row.body);
+            document.hash = sinew_skill::content_hash(line.as_bytes());
+            document.body = row.body;
+            document
+        }
     })
 }

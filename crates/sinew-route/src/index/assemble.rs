@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::layout::{IndexBytes, IndexSection, SECTIONS};
 use super::prepare::{ByteVector, DocumentBatch, PreparedDocument, TermCounts};
-use super::view::{IndexBuildCounts, RouteIndex, RouteIndexMeta, TextKind};
+use super::view::{DocumentKey, IndexBuildCounts, RouteIndex, RouteIndexMeta, TextKind};
 use crate::document::RouteDocument;
 use crate::lexical::{Bm25fParams, FIELD_COUNT, TermRarity};
 use crate::router_models::RouterModels;
@@ -265,6 +265,11 @@ fn lay_out(
         encoder_dims,
         params,
         template: sinew_models::TEMPLATE_VERSION,
+        keys: RouteIndex::digest_of(documents.iter().map(|document| DocumentKey {
+            id: &document.id,
+            name: &document.name,
+            hash: &document.hash,
+        })),
     };
     put(IndexSection::Meta, &serde_json::to_vec(&meta).expect("plain data"));
     let borrowed: [&[u8]; SECTIONS] = std::array::from_fn(|section| parts[section].as_slice());

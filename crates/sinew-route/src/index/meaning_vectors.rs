@@ -61,7 +61,7 @@ impl MeaningVectors {
     /// The cosine of a message with each position; 0 for an empty one, and for all if the table
     /// knows no word of the message.
     pub fn cosines(&self, message: &UserMessage<'_>) -> Vec<f32> {
-        let parts = PreparedQuery::new(message, true).whole;
+        let parts = PreparedQuery::new(message, true, false).whole;
         let parts = parts.static_parts();
         if !parts.iter().any(|(text, _)| self.table.knows_a_word(text)) {
             return vec![0.0; self.scales.len()];

@@ -89,7 +89,8 @@ impl RouteIndex {
         self.present().iter().filter(|&&present| present == 0).count()
     }
 
-    pub(crate) fn has_vector(&self, at: usize) -> bool {
+    /// Whether a document has its encoder vector.
+    pub fn has_vector(&self, at: usize) -> bool {
         self.present()[at] == 1
     }
 
@@ -103,8 +104,10 @@ impl RouteIndex {
         documents: &[usize],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<(), EmbedError> {
-        /// Texts per call: one request to a remote model, a fraction of a second for ours.
+        /// Texts per call: one request to a remote model.
         const BATCH: usize = 16;
+        /// Texts per call of ours, so that threads end at the same time.
+        const LOCAL_BATCH: usize = 4;
         if encoder.id() != self.meta.encoder || encoder.dims() != self.meta.encoder_dims {
             return Err(EmbedError::Dimensions {
                 expected: self.meta.encoder_dims,
@@ -116,8 +119,11 @@ impl RouteIndex {
             .filter(|&&at| at < self.len())
             .map(|&at| (at, self.text(at, TextKind::Encoder)))
             .collect();
+        // Texts of like length share a batch, so that no thread waits for one long text.
+        let mut texts = texts;
+        texts.sort_by_key(|(at, text)| (std::cmp::Reverse(text.len()), *at));
         let done: Result<Vec<Vec<(usize, ByteVector)>>, EmbedError> = texts
-            .par_chunks(BATCH)
+            .par_chunks(if encoder.is_local() { LOCAL_BATCH } else { BATCH })
             .map(|batch| {
                 let only: Vec<&str> = batch.iter().map(|(_, text)| *text).collect();
                 let vectors = encoder.embed(&only, TextSide::Document)?;

@@ -29,6 +29,9 @@ pub(super) struct RouteIndexMeta {
     pub(super) encoder_dims: usize,
     pub(super) params: Bm25fParams,
     pub(super) template: u32,
+    /// A digest of the documents' keys; empty in files of older programs.
+    #[serde(default)]
+    pub(super) keys: String,
 }
 
 /// The work done to build an index.
@@ -161,6 +164,18 @@ impl RouteIndex {
             && self.meta.params == Bm25fParams::default()
     }
 
+    /// A digest of the documents that an index has, in their order: two catalogs with the same one need
+    /// no comparison of each document. Empty for an index of an older program.
+    pub fn keys_digest(&self) -> &str {
+        &self.meta.keys
+    }
+
+    /// What [`RouteIndex::keys_digest`] of an index with these documents is.
+    pub fn digest_of<'a>(keys: impl Iterator<Item = DocumentKey<'a>>) -> String {
+        let parts = keys.flat_map(|key| [key.id, "\0", key.name, "\0", key.hash, "\n"]);
+        sinew_skill::content_hash_of(parts.map(str::as_bytes))
+    }
+
     /// Whether the index has exactly these documents, in this order.
     pub fn holds_exactly<'a>(&self, mut keys: impl Iterator<Item = DocumentKey<'a>>) -> bool {
         let same = (0..self.len()).all(|at| {
@@ -282,8 +297,19 @@ impl RouteIndex {
         self.meta.terms
     }
 
-    pub(super) fn term(&self, at: usize) -> &str {
+    pub(crate) fn term(&self, at: usize) -> &str {
         self.string(IndexSection::TermOffsets, IndexSection::Terms, at)
+    }
+
+    /// The terms that begin with a text, with their numbers, in order.
+    pub(crate) fn terms_from(&self, start: &str) -> impl Iterator<Item = (usize, &str)> {
+        let (mut low, mut high) = (0, self.term_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.term(middle) < start { low = middle + 1 } else { high = middle }
+        }
+        let terms = (low..self.term_count()).map(|at| (at, self.term(at)));
+        terms.take_while(move |(_, term)| term.starts_with(start))
     }
 
     /// The number of a term.

@@ -1,6 +1,7 @@
 //! Text preparation: words, stems, languages, the bridge lexicon, and which parts of a skill are
 //! read.
 
+pub(crate) mod clauses;
 pub(crate) mod language;
 pub(crate) mod lexicon;
 pub(crate) mod negative;

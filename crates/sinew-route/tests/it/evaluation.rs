@@ -3,7 +3,7 @@
 use sinew_route::RouteDocument;
 use sinew_route::eval::{
     RouteEvalOptions, compare, confusable_pairs, evaluate, evaluate_triggers, observe,
-    read_questions, read_skills, read_trigger_rows,
+    read_answers, read_questions, read_skills, read_trigger_rows,
 };
 
 use crate::support::{corpus_router, corpus_skills, has_models, router};
@@ -84,4 +84,49 @@ fn skills_are_read_as_text_or_as_a_description() {
     assert_eq!(read.rows.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["mail", "b"]);
     assert_eq!(read.rows[0].headings, ["Mail"]);
     assert_eq!(read.bad.len(), 1);
+}
+
+#[test]
+fn public_sets_are_read_as_ours() {
+    let bfcl = r#"{"id": "m_0", "question": [[{"role": "system", "content": "Be kind."}, {"role": "user", "content": "how far is the moon"}]], "function": [{"name": "sky.distance", "description": "Distance to a body", "parameters": {"properties": {"body": {"type": "string", "description": "its name"}}}}, {"name": "sky.phase", "description": "Phase of the moon"}]}"#;
+    let mut questions = read_questions(bfcl).rows;
+    assert_eq!(
+        (questions[0].id.as_str(), questions[0].query.as_str()),
+        ("m_0", "how far is the moon")
+    );
+    let answers =
+        read_answers(r#"{"id": "m_0", "ground_truth": [{"sky.distance": {"body": ["moon"]}}]}"#);
+    questions[0].answered_by(&answers);
+    assert_eq!(questions[0].expected, ["sky.distance"]);
+    let tools = read_skills(bfcl).rows;
+    assert_eq!(
+        tools.iter().map(|one| one.id.as_str()).collect::<Vec<_>>(),
+        ["sky.distance", "sky.phase"]
+    );
+    assert!(tools[0].body.contains("its name"));
+
+    let metatool = "Query,Tool\r\n\"a \"\"good\"\" film, tonight\",FilmTool\nrain?,weather\n";
+    let questions = read_questions(metatool).rows;
+    assert_eq!(questions[0].query, "a \"good\" film, tonight");
+    assert_eq!([&questions[0].expected[0], &questions[1].expected[0]], ["FilmTool", "weather"]);
+    let tools = read_skills(r#"{"FilmTool": "Find films", "weather": "Tell the weather"}"#).rows;
+    assert_eq!((tools.len(), tools[1].description.as_str()), (2, "Tell the weather"));
+
+    let toolbench = r#"[{"query": "rates of today", "query_id": 7, "api_list": [{"tool_name": "Bank", "api_name": "rates", "api_description": "Rates"}], "relevant APIs": [["Bank", "rates"]]}]"#;
+    let question = &read_questions(toolbench).rows[0];
+    assert_eq!((question.id.as_str(), question.expected[0].as_str()), ("7", "Bank/rates"));
+    assert_eq!(read_skills(toolbench).rows[0].id, "Bank/rates");
+
+    let mut tasks =
+        read_questions(r#"{"task_id": "t1", "instruction_text": "fix the build"}"#).rows;
+    tasks[0].answered_by(&read_answers(
+        r#"{"t1": {"task_type": "multi", "gt_skill_ids": ["a", "b"], "core_gt_ids": ["b"]}}"#,
+    ));
+    assert_eq!(
+        (tasks[0].query.as_str(), &tasks[0].expected[..]),
+        ("fix the build", &["b".to_owned()][..])
+    );
+    let skill =
+        read_skills(r#"{"skill_id": "b", "name": "build-fix", "description": "Mend a build"}"#);
+    assert_eq!((skill.rows.len(), skill.rows[0].id.as_str()), (1, "b"));
 }

@@ -60,7 +60,7 @@ fn bundled_skills_are_short_and_say_when_they_are_for() {
     }
 }
 
-/// The table says which tool each skill speaks of, in which version, and how that was checked.
+/// The table says which tool each skill speaks of, in which version, and how many commands were tried how.
 #[test]
 fn the_table_of_bundled_skills_is_complete() {
     let readme = fs::read_to_string(folder().join("README.md")).expect("the table");
@@ -72,10 +72,14 @@ fn the_table_of_bundled_skills_is_complete() {
     let named: Vec<String> = rows.iter().map(|row| row[0].trim_matches('`').to_owned()).collect();
     assert_eq!(named, library().into_keys().collect::<Vec<_>>());
     for row in &rows {
-        let [name, tool, version, date, how] = row[..] else { panic!("{row:?}") };
+        let [name, tool, version, date, how, commands] = row[..] else { panic!("{row:?}") };
         assert!(!tool.is_empty() && !version.is_empty(), "{name}");
         assert!(date.len() == 7 && date.starts_with("20"), "{name}: {date}");
-        let known = ["run", "parsed", "documents"];
+        let known = ["run", "sent", "parsed", "documents"];
         assert!(known.contains(&how), "{name}: {how} is none of {known:?}");
+        let tried = commands.parse::<usize>().is_ok_and(|count| count > 0);
+        assert_eq!(tried, how != "documents", "{name}: {commands} commands {how}");
     }
+    let tried = rows.iter().filter(|row| row[4] != "documents").count();
+    assert!(tried >= 20, "the tools of {tried} skills were tried");
 }

@@ -7,14 +7,14 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::{self, Stream};
 use serde::Deserialize;
+use sinew_listener::PeerAddress;
 use sinew_settings::ErrorCode;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 use utoipa::IntoParams;
@@ -22,8 +22,11 @@ use utoipa::IntoParams;
 use super::Problem;
 use super::extract::UrlQuery;
 use super::openapi::ProblemResponses;
-use crate::access::WebCaller;
-use crate::app::{MAX_STREAMS, ServerEvent, ServerEventKind, WebApp};
+use crate::access::{BrowserSession, WebCaller};
+use crate::app::{
+    MAX_CLIENT_STREAMS, MAX_STREAMS, ServerEvent, ServerEventKind, StreamClient, StreamPlace,
+    StreamRefusal, WebApp,
+};
 
 /// Proxies and browsers give up on a line that is silent for longer than this.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -54,7 +57,7 @@ impl EventsQuery {
 }
 
 struct EventSubscriber {
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
     receiver: Receiver<Arc<ServerEvent>>,
     kinds: Vec<ServerEventKind>,
     /// The first thing to say.
@@ -88,6 +91,20 @@ fn stream(listener: EventSubscriber) -> impl Stream<Item = Result<Event, Infalli
     stream::unfold(listener, EventSubscriber::next)
 }
 
+fn refused(refusal: StreamRefusal) -> Problem {
+    let (said, hint) = match refusal {
+        StreamRefusal::ClientFull => (
+            format!("this client has {MAX_CLIENT_STREAMS} event streams open already"),
+            "close one of them",
+        ),
+        StreamRefusal::ServerFull => {
+            tracing::warn!(most = MAX_STREAMS, "an event stream was refused: too many are open");
+            (format!("this server has {MAX_STREAMS} event streams open already"), "try again later")
+        }
+    };
+    Problem::new(ErrorCode::TooManyStreams, said).hint(hint)
+}
+
 /// What happens, as it happens
 #[utoipa::path(
     get, path = "/events", tag = "server", operation_id = "watch", params(EventsQuery),
@@ -100,14 +117,17 @@ fn stream(listener: EventSubscriber) -> impl Stream<Item = Result<Event, Infalli
 pub(crate) async fn events(
     State(app): State<WebApp>,
     _caller: WebCaller,
+    session: Option<Extension<Arc<BrowserSession>>>,
+    peer: Option<Extension<PeerAddress>>,
     headers: HeaderMap,
     UrlQuery(query): UrlQuery<EventsQuery>,
 ) -> Result<Response, Problem> {
     let kinds = query.kinds()?;
-    let Some((place, receiver)) = app.bus().listen() else {
-        let said = format!("{MAX_STREAMS} listeners are there already");
-        return Err(Problem::new(ErrorCode::TooManyStreams, said).hint("close one of them"));
+    let client = match session {
+        Some(Extension(session)) => StreamClient::Browser(session.csrf.clone()),
+        None => StreamClient::Programs(peer.map(|Extension(peer)| peer.0.ip())),
     };
+    let (place, receiver) = app.bus().listen(client).map_err(refused)?;
     // The place in the books is found before the first event can be missed.
     app.wake_follower();
     let reset = headers.contains_key("last-event-id");

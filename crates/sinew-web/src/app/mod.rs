@@ -21,7 +21,10 @@ use sinew_settings::config::ModelChoice;
 use crate::access::WebAccess;
 use crate::api::Problem;
 use change_follower::ChangeFollower;
-pub(crate) use event_bus::{EventBus, MAX_STREAMS, ServerEvent, ServerEventKind};
+pub(crate) use event_bus::{
+    EventBus, MAX_CLIENT_STREAMS, MAX_STREAMS, ServerEvent, ServerEventKind, StreamClient,
+    StreamPlace, StreamRefusal,
+};
 pub(crate) use metrics::{WebMetrics, count, family};
 
 /// How often the store is checked for changes by other processes, while an event stream is open.

@@ -18,11 +18,11 @@ use super::text::{line, percent};
 use crate::api::{DECAY_AHEAD, curves};
 use crate::app::WebApp;
 
-/// Candidates that are drawn; more would be unreadable.
+/// Candidates that are drawn, the strongest ones; more would be unreadable. The page says how many are not.
 const DRAWN: usize = 40;
 /// Candidates and lessons that are listed; the rest is what `sinew cortex show` prints.
 const LISTED: usize = 50;
-/// Curves that are drawn.
+/// Curves that are drawn; the page says how many are not.
 const CURVES: usize = 6;
 
 #[derive(Template)]
@@ -33,11 +33,15 @@ struct CortexPage {
     off: Option<String>,
     policy: String,
     graph: String,
+    /// Candidates that the drawing leaves out.
+    undrawn: usize,
     rows: Vec<CandidateRow>,
     more_rows: usize,
     regions: Vec<String>,
     curves: Vec<(String, String)>,
+    more_curves: usize,
     lessons: Vec<LessonCard>,
+    more_lessons: usize,
     hidden: Vec<String>,
     kept: Vec<String>,
     numbers: Vec<(&'static str, u64)>,
@@ -112,13 +116,21 @@ fn lesson_text(lesson: &Lesson) -> String {
     })
 }
 
-fn drawn(overview: &CortexOverview) -> (String, Vec<CandidateRow>, Vec<(String, String)>) {
+/// What was learned, as pictures and rows, with how much of it is not drawn.
+struct CortexDrawing {
+    graph: String,
+    undrawn: usize,
+    rows: Vec<CandidateRow>,
+    curves: Vec<(String, String)>,
+    more_curves: usize,
+}
+
+fn drawn(overview: &CortexOverview) -> CortexDrawing {
     let each = || {
         let regions = overview.regions.iter();
         regions.flat_map(|region| region.candidates.iter().map(move |view| (region, view)))
     };
-    let edges: Vec<GraphEdge<'_>> = each()
-        .take(DRAWN)
+    let mut edges: Vec<GraphEdge<'_>> = each()
         .map(|(region, view)| GraphEdge {
             region: &region.region,
             skill: &view.slug,
@@ -126,12 +138,25 @@ fn drawn(overview: &CortexOverview) -> (String, Vec<CandidateRow>, Vec<(String, 
             reflex: view.reflex.fires,
         })
         .collect();
+    let undrawn = edges.len().saturating_sub(DRAWN);
+    if undrawn > 0 {
+        edges.sort_by(|one, other| other.weight.total_cmp(&one.weight));
+        edges.truncate(DRAWN);
+    }
     let rows = each().map(|(region, view)| row(&region.region, view)).collect();
-    let curves = curves(overview).into_iter().take(CURVES).map(|curve| {
+    let curves = curves(overview);
+    let more_curves = curves.len().saturating_sub(CURVES);
+    let curves = curves.into_iter().take(CURVES).map(|curve| {
         let name = format!("{} in {}", curve.slug, curve.region);
         (line(&name), chart::decay(&name, &curve.points, DECAY_AHEAD))
     });
-    (chart::graph(&edges), rows, curves.collect())
+    CortexDrawing {
+        graph: chart::graph(&edges),
+        undrawn,
+        rows,
+        curves: curves.collect(),
+        more_curves,
+    }
 }
 
 pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> PageResult {
@@ -142,18 +167,21 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
             Err(error) => return off(frame, &error),
         };
         let overview = cortex.overview(None)?;
-        let (graph, rows, curves) = drawn(&overview);
+        let drawing = drawn(&overview);
         let lessons = cortex.lessons()?;
         let stats = overview.stats;
         HtmlPage::of(&CortexPage {
             frame,
             off: None,
             policy: format!("{:?}", cortex.policy().order).to_lowercase(),
-            graph,
-            more_rows: rows.len().saturating_sub(LISTED),
-            rows: rows.into_iter().take(LISTED).collect(),
+            graph: drawing.graph,
+            undrawn: drawing.undrawn,
+            more_rows: drawing.rows.len().saturating_sub(LISTED),
+            rows: drawing.rows.into_iter().take(LISTED).collect(),
             regions: overview.regions.iter().map(|region| line(&region.region)).collect(),
-            curves,
+            curves: drawing.curves,
+            more_curves: drawing.more_curves,
+            more_lessons: lessons.len().saturating_sub(LISTED),
             lessons: lessons
                 .iter()
                 .take(LISTED)
@@ -184,11 +212,14 @@ fn off(frame: PageFrame, error: &EngineError) -> Result<HtmlPage, EngineError> {
         off: Some(line(&error.message)),
         policy: String::new(),
         graph: String::new(),
+        undrawn: 0,
         rows: Vec::new(),
         more_rows: 0,
         regions: Vec::new(),
         curves: Vec::new(),
+        more_curves: 0,
         lessons: Vec::new(),
+        more_lessons: 0,
         hidden: Vec::new(),
         kept: Vec::new(),
         numbers: Vec::new(),

@@ -12,16 +12,21 @@ pub(super) fn to_html(text: &str) -> Option<String> {
     }
     let text = super::text::block(text);
     let events = Parser::new_ext(&text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
+    // The page has its own headings of level one and two; below them no level is left out, whatever the
+    // author left out.
+    let mut above = HeadingLevel::H2;
     let events = events.map(|event| match event {
         Event::Html(raw) | Event::InlineHtml(raw) => Event::Text(raw),
-        // The page has its own headings of level one and two.
-        Event::Start(Tag::Heading { level, .. }) => Event::Start(Tag::Heading {
-            level: lower(level),
-            id: None,
-            classes: Vec::new(),
-            attrs: Vec::new(),
-        }),
-        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(lower(level))),
+        Event::Start(Tag::Heading { level, .. }) => {
+            above = lower(level).min(below(above));
+            Event::Start(Tag::Heading {
+                level: above,
+                id: None,
+                classes: Vec::new(),
+                attrs: Vec::new(),
+            })
+        }
+        Event::End(TagEnd::Heading(_)) => Event::End(TagEnd::Heading(above)),
         Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
             let dest_url = if may_lead(&dest_url) { dest_url } else { CowStr::Borrowed("#") };
             Event::Start(Tag::Link { link_type, dest_url, title, id })
@@ -44,6 +49,16 @@ fn lower(level: HeadingLevel) -> HeadingLevel {
     }
 }
 
+fn below(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H2,
+        HeadingLevel::H2 => HeadingLevel::H3,
+        HeadingLevel::H3 => HeadingLevel::H4,
+        HeadingLevel::H4 => HeadingLevel::H5,
+        HeadingLevel::H5 | HeadingLevel::H6 => HeadingLevel::H6,
+    }
+}
+
 /// Whether a link may be followed: elsewhere on the web, or a place in the same text.
 fn may_lead(address: &str) -> bool {
     let address = address.trim().to_ascii_lowercase();
@@ -63,6 +78,7 @@ mod tests {
     #[test]
     fn markdown_is_drawn() {
         check("# A\n\n- *b*", "<h3>A</h3>\n<ul>\n<li><em>b</em></li>\n</ul>");
+        check("### A\n\n# B\n\n### C", "<h3>A</h3>\n<h3>B</h3>\n<h4>C</h4>");
         check("[x](https://a.example)", "<p><a href=\"https://a.example\">x</a></p>");
     }
 

@@ -15,6 +15,7 @@ mod auth;
 mod chart;
 mod cortex;
 mod diff;
+mod docs;
 mod frame;
 mod health;
 mod history;
@@ -27,16 +28,21 @@ mod skills;
 mod switch;
 mod text;
 mod traces;
+mod verdicts;
 mod workshop;
 
 use axum::Router;
-use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
+use axum::http::header::{ACCEPT, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
+use axum::http::{HeaderMap, HeaderValue, Uri};
 use axum::middleware::{from_fn_with_state, map_response};
-use axum::response::{Redirect, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{get, post};
 
+use sinew_settings::ErrorCode;
+
+use self::frame::PageError;
 use crate::access::identify;
+use crate::api::Problem;
 use crate::app::{WebApp, count};
 
 /// What pages may load and run: only files from this server, nothing inline.
@@ -51,6 +57,8 @@ pub(crate) fn router(app: &WebApp) -> Router {
         .route("/skills", get(skills::show))
         .route("/skills/{name}", get(skill::show).post(switch::set))
         .route("/skills/{name}/undo", post(history::undo))
+        .route("/skills/{name}/remove", post(verdicts::remove))
+        .route("/skills/{name}/accept", post(verdicts::accept))
         .route("/route", get(route::show))
         .route("/route/case", post(route::save))
         .route("/cortex", get(cortex::show))
@@ -81,10 +89,36 @@ pub(crate) fn router(app: &WebApp) -> Router {
         .route("/assets/style.css", get(assets::style))
         .route("/assets/app.js", get(assets::script))
         .route("/assets/icon.svg", get(assets::icon))
+        .route("/docs", get(async || Redirect::to("/docs/")))
+        .route("/docs/", get(docs::first))
+        .route("/docs/{*path}", get(docs::file))
+        .method_not_allowed_fallback(wrong_method)
+        .fallback(unknown_page)
         .layer(map_response(with_policy))
         .layer(from_fn_with_state(app.clone(), identify))
         .layer(from_fn_with_state(app.clone(), count))
         .with_state(app.clone())
+}
+
+/// What no route knows: a page for browsers, a problem for programs.
+async fn unknown_page(uri: Uri, headers: HeaderMap) -> Response {
+    let said = format!("there is no page at {}", uri.path());
+    let problem = Problem::new(ErrorCode::UnknownRoute, said)
+        .hint("the overview leads to every page; programs find theirs below /api/v1");
+    shown(&headers, problem)
+}
+
+/// A page that cannot be asked that way, such as a form's address in the address bar.
+async fn wrong_method(headers: HeaderMap) -> Response {
+    shown(&headers, Problem::new(ErrorCode::WrongMethod, "this address is not asked that way"))
+}
+
+fn shown(headers: &HeaderMap, problem: Problem) -> Response {
+    let accepts = headers.get(ACCEPT).and_then(|kinds| kinds.to_str().ok()).unwrap_or_default();
+    match accepts.contains("text/html") {
+        true => PageError(problem).into_response(),
+        false => problem.into_response(),
+    }
 }
 
 async fn with_policy(mut response: Response) -> Response {

@@ -7,7 +7,7 @@ use axum::response::Redirect;
 use serde::Deserialize;
 use sinew_engine::{
     CASES_FILE, Engine, EngineError, RegionLeader, RouteAnswer, RouteMatch, RouteRequest,
-    UnavailableSkill,
+    RouteStep, UnavailableSkill,
 };
 use sinew_route::{AbstainReason, RouteDecision, ScoreParts};
 use sinew_settings::config::ModelChoice;
@@ -106,9 +106,16 @@ impl RoutePanel {
         let first = answer.matches.first().map(|first| line(&first.name)).unwrap_or_default();
         let sentence = match (answer.decision, answer.reason) {
             (RouteDecision::Match, _) => format!("{first} is the skill for this."),
-            (RouteDecision::Shortlist, _) => {
-                format!("{} skills are worth reading; none stands out.", answer.offered)
+            (RouteDecision::Shortlist, _) if !answer.steps.is_empty() => {
+                let step =
+                    |step: &RouteStep| format!("{} ({})", line(&step.text), line(&step.skill));
+                let steps: Vec<String> = answer.steps.iter().map(step).collect();
+                format!("Several skills are needed in turn: {}.", steps.join(", then "))
             }
+            (RouteDecision::Shortlist, _) => match answer.offered {
+                1 => "One skill is worth reading, but it does not stand out.".to_owned(),
+                offered => format!("{offered} skills are worth reading; none stands out."),
+            },
             (RouteDecision::None, Some(AbstainReason::EmptyCatalog)) => {
                 "There is no skill to match.".to_owned()
             }

@@ -3,10 +3,12 @@
 use askama::Template;
 use axum::extract::{Path, Query, State};
 use serde::Deserialize;
-use sinew_catalog::{Catalog, CatalogEntry, SKILL_FILE};
+use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_cortex::UtcInstant;
-use sinew_engine::{Engine, ExplanationMark, ValidationTarget, WhyAnswer, variable_origin};
-use sinew_guard::scan::FindingSeverity;
+use sinew_engine::{
+    Engine, ExplanationMark, ScannedTarget, ValidationTarget, WhyAnswer, variable_origin,
+};
+use sinew_guard::scan::{Finding, FindingSeverity, Verdict};
 use sinew_settings::{Actor, ReasonSeverity};
 use sinew_skill::validate::RuleSet;
 
@@ -38,6 +40,8 @@ struct SkillPage {
     steps: Vec<ExplanationRow>,
     enabled: bool,
     pinned: bool,
+    /// What holds it back, and the ways out; shown before anything else.
+    held: Option<HeldPanel>,
     facts: Vec<(&'static str, String)>,
     env: Vec<(String, &'static str)>,
     file: Option<SkillFilePanel>,
@@ -58,6 +62,41 @@ struct SkillPage {
     uses: Vec<HistoryUse>,
     more_uses: usize,
     regions: Vec<RegionWeightRow>,
+}
+
+/// Why a skill is held back, and what a person can do about it.
+struct HeldPanel {
+    /// HTML: the catalog's own words, where no finding says it better.
+    reasons: Vec<String>,
+    findings: Vec<ScanFindingRow>,
+    more: usize,
+    /// The rules that would have to be accepted.
+    rules: Vec<String>,
+    removable: bool,
+}
+
+impl HeldPanel {
+    fn of(entry: &CatalogEntry, scanned: Option<&ScannedTarget>) -> Option<Self> {
+        if entry.state != EntryState::Blocked {
+            return None;
+        }
+        let holds = |found: &&Finding| found.severity == FindingSeverity::Critical;
+        let all: Vec<&Finding> = scanned
+            .filter(|scanned| scanned.verdict == Verdict::Block)
+            .map(|scanned| scanned.report.findings.iter().filter(holds).collect())
+            .unwrap_or_default();
+        let mut rules: Vec<String> = all.iter().map(|found| found.rule.clone()).collect();
+        rules.sort();
+        rules.dedup();
+        let reasons = entry.reasons.iter().filter(|reason| reason.severity > ReasonSeverity::Info);
+        Some(Self {
+            reasons: reasons.map(|reason| line_html(&reason.detail)).collect(),
+            findings: all.iter().take(MAX_HELD).map(|found| finding(found)).collect(),
+            more: all.len().saturating_sub(MAX_HELD),
+            rules,
+            removable: !entry.bundled,
+        })
+    }
 }
 
 /// What a skill asks for, and what was found.
@@ -135,6 +174,8 @@ const MAX_SHOWN: usize = 24_000;
 const MAX_FILES: usize = 100;
 /// Uses that are listed; the rest is on the Activity page.
 const MAX_USES: usize = 8;
+/// Findings at the head of the page of a skill that is held back; all of them are in its scan.
+const MAX_HELD: usize = 5;
 /// Findings shown; the rest is what `sinew scan` prints.
 const MAX_FINDINGS: usize = 50;
 
@@ -265,6 +306,7 @@ pub(super) async fn show(
             steps: steps.collect(),
             enabled: !entry.disabled,
             pinned: is_pinned(engine, entry),
+            held: HeldPanel::of(entry, scanned.as_ref().ok()),
             facts,
             env: env.collect(),
             files: files.collect(),
@@ -310,7 +352,7 @@ fn format(engine: &Engine, catalog: &Catalog, entry: &CatalogEntry) -> Option<Va
     Some(ValidationPanel { passed: file.passed, issues: issues.collect() })
 }
 
-fn finding(found: &sinew_guard::scan::Finding) -> ScanFindingRow {
+fn finding(found: &Finding) -> ScanFindingRow {
     let (severity, class) = match found.severity {
         FindingSeverity::Critical => ("critical", "bad"),
         FindingSeverity::Warn => ("warn", "warn"),

@@ -65,6 +65,8 @@ struct SkillListRow {
     cost: Option<String>,
     /// Absent for what cannot be switched: a broken skill, or one that another replaces.
     switch: Option<(bool, bool)>,
+    /// Whether it is held back, so that a place in the prompt would be no use to it.
+    held: bool,
 }
 
 /// The class of a state's chip.
@@ -190,6 +192,7 @@ pub(super) async fn show(
                         .map(|chars| number(*chars)),
                     switch: (!matches!(entry.state, EntryState::Broken | EntryState::Shadowed))
                         .then(|| (!entry.disabled, is_pinned(engine, entry))),
+                    held: entry.state == EntryState::Blocked,
                 }
             })
             .collect();

@@ -29,6 +29,11 @@ pub(super) const DONE: &[(&str, &str)] = &[
     ("held", "The skill stays at its version."),
     ("freed", "The skill may be updated again."),
     ("removed", "The skill was removed."),
+    (
+        "set-aside",
+        "The skill was removed. Its files are kept below `removed` in sinew's own folder.",
+    ),
+    ("accepted", "The finding is accepted for exactly these files."),
     ("asked", "It was fetched, verified and scanned. Review it, then approve or reject it."),
     ("installed", "The skill is installed."),
     ("updated", "The skill is up to date."),

@@ -17,12 +17,21 @@ use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use sinew_listener::{RunningServer, ServerOptions};
-use sinew_testkit::{ClawHubDouble, TestMachine, report_skip};
+use sinew_testkit::{ClawHubDouble, TestMachine, npm_file, report_skip};
 
 use crate::forms::{learned_run, outdated, rewritten};
 use crate::support::{SCRIPT, Server, machine};
 
 const ACCESSIBLE: &str = include_str!("accessible.js");
+
+/// The checks that the field goes by, as their makers publish them.
+const AXE: &str = "axe-core@4.14.0";
+
+/// What they find on the page: rule, help and the first places.
+const RUN_AXE: &str = "const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ['violations'] }).then(
+  (found) => done(found.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.target.join(' ')).join(', ')}`)),
+  (error) => done([String(error)]));";
 
 /// A driver, a browser and a server that it is signed in to.
 pub(crate) struct Window {
@@ -301,15 +310,21 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
         ("updates", "/hub?updates=1".to_owned()),
         ("nothing", "/skills?q=nothing-like-this".to_owned()),
         ("sign-in", "/auth".to_owned()),
+        ("unknown", "/no/such/page".to_owned()),
+        ("book", "/docs/".to_owned()),
+        ("book-page", "/docs/security.html".to_owned()),
+        ("book-reference", "/docs/reference/commands.html".to_owned()),
     ];
+    let axe = npm_file(env!("CARGO_TARGET_TMPDIR"), AXE, "axe.min.js");
+    let is_long = std::env::var_os("SINEW_LONG").is_some_and(|value| value == "1");
     let pictures = std::env::var_os("SINEW_SCREENSHOTS").map(PathBuf::from);
     let mut wrong = Vec::new();
     for theme in ["light", "dark"] {
         let media = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
         window.cdp("Emulation.setEmulatedMedia", media).await;
         // The narrowest width is checked in one theme: what breaks there does not depend on colour.
-        let narrowest = (theme == "light").then_some((320, 640));
-        for (width, height) in [(1280, 900), (390, 844)].into_iter().chain(narrowest) {
+        let narrow = [(360, 740), (320, 640)].into_iter().filter(|_| theme == "light");
+        for (width, height) in [(1280, 900), (390, 844)].into_iter().chain(narrow) {
             let size = json!({
                 "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500,
                 "screenWidth": width, "screenHeight": height,
@@ -323,15 +338,27 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
                 for found in found.as_array().into_iter().flatten() {
                     wrong.push(format!("{place}: {found}"));
                 }
+                // Each page once; every look with the full counts.
+                let is_due = is_long || (theme == "light" && width == 1280);
+                if let Some(axe) = axe.as_deref().filter(|_| is_due) {
+                    window.eval(axe).await;
+                    let found = window.client.execute_async(RUN_AXE, Vec::new()).await;
+                    let found = found.unwrap_or_else(|error| panic!("{place}: {error}"));
+                    for found in found.as_array().into_iter().flatten() {
+                        wrong.push(format!("{place}: axe: {found}"));
+                    }
+                }
                 let light = window
                     .eval("const c = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number); return c[0] + c[1] + c[2] > 380")
                     .await;
                 if light != json!(theme == "light") {
                     wrong.push(format!("{place}: the ground is of the other theme"));
                 }
-                wrong.extend(
-                    window.complaints().await.iter().map(|said| format!("{place}: {said}")),
-                );
+                let complaints = window.complaints().await;
+                // The browser reports the status of a page that is not there.
+                let complaints =
+                    complaints.iter().filter(|said| *name != "unknown" || !said.contains("404"));
+                wrong.extend(complaints.map(|said| format!("{place}: {said}")));
                 if let Some(folder) = &pictures {
                     let shot = json!({"format": "png", "captureBeyondViewport": true, "optimizeForSpeed": true});
                     let shot = window.cdp("Page.captureScreenshot", shot).await;
@@ -362,6 +389,63 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
     for kind in ["button", "link", "searchbox", "combobox"] {
         assert!(role(kind).iter().all(|name| !name.is_empty()), "{kind}: {:?}", role(kind));
     }
+}
+
+/// However long names and descriptions are, a row of the list has one line, and nothing leaves the window.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_list_of_skills_never_overflows() {
+    let mut world = machine();
+    for at in 0..60 {
+        let name =
+            format!("{}-{at:02}", "a-skill-with-a-name-that-is-as-long-as-it-may-be".repeat(1));
+        let words = "Fetches, compares and explains everything there is to know about one thing, and then about the next one. ".repeat(4);
+        let needs = if at % 3 == 0 {
+            "metadata: {openclaw: {requires: {bins: [a-program-that-is-nowhere-to-be-found]}}}\n"
+        } else {
+            ""
+        };
+        world = world.file(
+            &format!("work/skills/{name}/SKILL.md"),
+            format!(
+                "---\nname: {name}\ndescription: {words}{}\n{needs}---\n\nText.\n",
+                "x".repeat(90)
+            ),
+        );
+    }
+    let Some(window) = Window::open(world).await else { return };
+    let mut wrong = Vec::new();
+    for width in [320, 360, 390, 600, 768, 1024, 1280, 1600] {
+        let size = json!({
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500,
+            "screenWidth": width, "screenHeight": 900,
+        });
+        window.cdp("Emulation.setDeviceMetricsOverride", size).await;
+        window.go("/skills").await;
+        window.until("return document.querySelectorAll('tr[data-row]').length === 50").await;
+        let outside = window
+            .eval("return [...document.querySelectorAll('main *')].filter((node) => node.checkVisibility() && (node.getBoundingClientRect().right > screen.width + 1 || node.getBoundingClientRect().left < -1) && getComputedStyle(node).position !== 'absolute' && !node.closest('thead')).slice(0, 3).map((node) => `${node.tagName} ${node.className} ${Math.round(node.getBoundingClientRect().right)}`)")
+            .await;
+        if outside != json!([]) {
+            wrong.push(format!("{width}: {outside}"));
+        }
+        if width >= 1024 {
+            let tallest = window
+                .eval("return Math.max(...[...document.querySelectorAll('tr[data-row]')].map((row) => row.getBoundingClientRect().height))")
+                .await;
+            if tallest.as_f64().is_none_or(|tallest| tallest > 48.0) {
+                wrong.push(format!("{width}: a row is {tallest} high"));
+            }
+        }
+        window
+            .eval("for (const part of document.querySelectorAll('details')) part.open = true")
+            .await;
+        let scrolls =
+            window.eval("return document.documentElement.scrollWidth > screen.width + 1").await;
+        if scrolls != json!(false) {
+            wrong.push(format!("{width}: wider than the window with everything open"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// A proposal is approved by keyboard alone, and the skill appears in another tab without a reload.

@@ -13,7 +13,7 @@ use crate::support::machine;
 async fn a_skill_is_switched_off_in_the_list_and_on_again() {
     let Some(window) = Window::open(machine()).await else { return };
     window.go("/skills?q=weather").await;
-    window.click("button[aria-label='Switch weather off']").await;
+    window.click("button[aria-label='Switch off weather']").await;
     window.says("The skill is switched off").await;
     window
         .until("return document.querySelector('#results .chip').textContent === 'disabled'")

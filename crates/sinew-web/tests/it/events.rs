@@ -70,17 +70,26 @@ async fn a_client_that_comes_back_is_told_to_load_again() {
     assert!(read_until(&mut body, "reset").await.contains("event: reset"));
 }
 
+/// A listener of another machine.
+async fn listen_from(server: &Server, last: u8) -> Response {
+    let peer = sinew_listener::PeerAddress(([10, 0, 0, last], 4000).into());
+    let request = server.request("GET", "/api/v1/events").extension(peer);
+    let request = request.body(Body::empty()).expect("a request");
+    server.router.clone().oneshot(request).await.expect("an answer")
+}
+
 #[tokio::test]
-async fn the_seventeenth_listener_waits() {
+async fn a_client_has_its_share_of_streams_and_others_have_theirs() {
     let server = Server::new();
     let mut listeners = Vec::new();
     for _ in 0..16 {
-        let response = listen(&server, "", None).await;
+        let response = listen_from(&server, 1).await;
         assert_eq!(response.status(), StatusCode::OK);
         listeners.push(response);
     }
-    assert_eq!(listen(&server, "", None).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(listen_from(&server, 1).await.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(listen_from(&server, 2).await.status(), StatusCode::OK, "another client");
     listeners.pop();
-    assert_eq!(listen(&server, "", None).await.status(), StatusCode::OK);
+    assert_eq!(listen_from(&server, 1).await.status(), StatusCode::OK);
     assert_eq!(listen(&server, "?kinds=odd", None).await.status(), StatusCode::BAD_REQUEST);
 }

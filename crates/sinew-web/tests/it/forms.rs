@@ -163,7 +163,7 @@ async fn a_skill_is_switched_and_switched_back_from_the_list() {
     let server = Server::new();
     let browser = server.browser().await;
     let page = browser.get("/skills?state=ready").await.text;
-    assert!(page.contains("aria-label=\"Switch weather off\""), "{page}");
+    assert!(page.contains("aria-label=\"Switch off weather\""), "{page}");
     assert!(page.contains("aria-label=\"Pin weather\""), "{page}");
     let off = [("set", "disable"), ("back", "state=ready&page=0&done=x")];
     let done = browser.submit("/skills/weather", &off).await;
@@ -171,9 +171,9 @@ async fn a_skill_is_switched_and_switched_back_from_the_list() {
     assert_eq!(done.header("location"), back, "{}", done.text);
     let page = browser.get(back).await.text;
     assert!(page.contains("The skill is switched off.") && page.contains(">Undo<"), "{page}");
-    assert!(!page.contains("Switch weather"), "it is no longer among the ready ones: {page}");
+    assert!(!page.contains("Switch off weather"), "it is no longer among the ready ones: {page}");
     browser.submit("/skills/weather", &[("set", "enable")]).await;
-    assert!(browser.get("/skills?q=weather").await.text.contains("Switch weather off"));
+    assert!(browser.get("/skills?q=weather").await.text.contains("Switch off weather"));
     let lines = browser.get("/activity.jsonl?kind=setting&skill=weather").await.text;
     let newest = lines.lines().find(|line| line.contains("enabled true → false"));
     assert!(newest.is_some_and(|line| line.contains("a person")), "before and after: {lines}");

@@ -1,3 +1,4 @@
+mod calibrate;
 mod html;
 mod route;
 mod scan;
@@ -18,6 +19,7 @@ use crate::printer::Printer;
 ///   sinew eval route --skills ./skills --queries questions.jsonl --misses
 ///   sinew eval route --skills ./skills --queries questions.jsonl --compare static default
 ///   sinew eval route --compare before.json after.json
+///   sinew eval calibrate --dry-run
 ///   sinew eval triggers my-skill --data triggers.jsonl
 ///   sinew eval scan --data guard.jsonl.gz --json
 #[derive(Debug, clap::Args)]
@@ -31,6 +33,8 @@ pub(crate) struct EvalArgs {
 enum EvalCommand {
     /// Measure the router: `id, query, expected[], also[], kind`; kind none: no skill fits
     Route(route::EvalRouteArgs),
+    /// Fit floor, threshold and margin to your own messages, and write them to the configuration
+    Calibrate(calibrate::EvalCalibrateArgs),
     /// Measure whether a skill triggers when it should: rows of query and should_trigger
     Triggers {
         /// The skill
@@ -47,9 +51,17 @@ enum EvalCommand {
     },
 }
 
+impl EvalArgs {
+    /// Whether the configuration is changed.
+    pub(super) fn acts(&self) -> bool {
+        matches!(&self.action, EvalCommand::Calibrate(args) if args.writes())
+    }
+}
+
 pub(crate) fn run(args: &EvalArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
         EvalCommand::Scan { data } => scan::run(data, engine, out),
+        EvalCommand::Calibrate(args) => calibrate::run(args, engine, out),
         EvalCommand::Route(args) => route::run(args, engine, out),
         EvalCommand::Triggers { skill, data } => triggers::run(skill, data, engine, out),
     }

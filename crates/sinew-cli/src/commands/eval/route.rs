@@ -24,6 +24,10 @@ pub(super) struct EvalRouteArgs {
     /// evals/route.jsonl, the test cases of the workspace]
     #[arg(long, value_name = "JSONL")]
     queries: Option<PathBuf>,
+    /// The right skills by the messages' ids, where another file says them: SkillRouter's
+    /// relevance.json, BFCL's possible_answer
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
     /// Which models rank
     #[arg(long, value_enum, default_value = "default")]
     model: ModelArg,
@@ -39,7 +43,11 @@ pub(super) struct EvalRouteArgs {
 }
 
 pub(super) fn run(args: &EvalRouteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let data = EvalData { skills: args.skills.as_deref(), queries: args.queries.as_deref() };
+    let data = EvalData {
+        skills: args.skills.as_deref(),
+        queries: args.queries.as_deref(),
+        answers: args.answers.as_deref(),
+    };
     match args.compare.as_slice() {
         [first, second] => compare(first, second, data, engine, out),
         _ => measure(args, data, engine, out),

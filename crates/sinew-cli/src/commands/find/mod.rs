@@ -1,10 +1,9 @@
 mod text;
 
-use std::sync::Arc;
+use std::time::Duration;
 
 use clap::ValueEnum;
-use sinew_catalog::Snapshot;
-use sinew_engine::{Engine, EngineError, RouteRequest};
+use sinew_engine::{Engine, RouteRequest};
 use sinew_settings::Actor;
 use sinew_settings::config::ModelChoice;
 
@@ -13,12 +12,17 @@ use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 
+/// How long an answer waits for the vectors of the skills that it is about: as long as a person who asks
+/// does not wonder.
+const WAIT_FOR_VECTORS: Duration = Duration::from_secs(1);
+
 /// Find the right skills for a message, or say that none fits
 ///
 /// The answer is a match (one skill, with confidence), a shortlist worth reading, or none. Exit 1
 /// when nothing fits.
 ///
 /// Examples:
+///   sinew find who changed this line
 ///   sinew find "who changed this line, and why?"
 ///   sinew find --explain "make these pictures smaller"
 ///   sinew find --json --top 3 "open a pull request"
@@ -26,8 +30,9 @@ use crate::printer::Printer;
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct FindArgs {
-    /// What the user said; `-` reads it from standard input
-    message: String,
+    /// What the user said, in quotes or without; `-` reads it from standard input
+    #[arg(required = true, value_name = "MESSAGE")]
+    words: Vec<String>,
     /// Show what each score is made of, and the words it shares with the message
     #[arg(long)]
     explain: bool,
@@ -75,26 +80,26 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let message = match args.message.as_str() {
-        "-" => environment::standard_input()?,
-        message => message.to_owned(),
+    let message = match args.words.join(" ") {
+        words if words == "-" => environment::standard_input()?,
+        words => words,
     };
-    let snapshot = engine.snapshot();
-    super::tell_issues(engine, &snapshot.catalog, out);
     let models = args.model.into();
-    let answer = engine.routing().route(
-        &snapshot,
-        &RouteRequest {
-            top: args.top,
-            models,
-            actor: Actor::Person { name: None },
-            ..RouteRequest::new(message.as_str())
-        },
-    );
+    let request = RouteRequest {
+        top: args.top,
+        models,
+        actor: Actor::Person { name: None },
+        ..RouteRequest::new(message.as_str())
+    };
+    let snapshot = engine.snapshot_for(&request);
+    super::tell_issues(engine, &snapshot.catalog, out);
+    engine.routing().fill_candidates(&snapshot, &request, WAIT_FOR_VECTORS);
+    let answer = engine.routing().route(&snapshot, &request);
     if let Some(notice) = &answer.notice {
         out.warn(notice);
     }
-    out.data(&answer, |text| text::write(text, &message, &answer, args.explain))?;
+    let width = out.width();
+    out.data(&answer, |text| text::write(text, &answer, args.explain, width))?;
     for skill in &answer.unavailable {
         out.note(&skill.sentence());
         out.hint(&format!("`{}` helps", skill.command));
@@ -102,27 +107,10 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     for degraded in &answer.degraded {
         out.note(&format!("{} ({})", degraded.sentence(), degraded.remedy));
     }
-    fill_vectors(engine, &snapshot, models, out)?;
-    Ok(if answer.is_none() { Exit::No } else { Exit::Done })
-}
-
-/// The answer is out; a person at a terminal can wait for the next one to be better, a program cannot.
-fn fill_vectors(
-    engine: &Engine,
-    snapshot: &Arc<Snapshot>,
-    models: ModelChoice,
-    out: &Printer,
-) -> Result<(), EngineError> {
-    let pending = engine.routing().pending_vectors(snapshot, models);
-    if pending == 0 {
-        return Ok(());
-    }
-    if !out.can_ask() {
+    // The answer is out; a process behind it makes the next one better.
+    let routing = engine.routing();
+    if routing.pending_vectors(&snapshot, models) > 0 || routing.work_is_due(&snapshot) {
         background::request_work(engine.environment(), engine.options());
-        return Ok(());
     }
-    let bar = out.progress("computing skill vectors", pending);
-    let filled = engine.routing().fill_vectors(snapshot, models, &|count| bar.add(count));
-    bar.finish();
-    filled.map(drop)
+    Ok(if answer.is_none() { Exit::No } else { Exit::Done })
 }

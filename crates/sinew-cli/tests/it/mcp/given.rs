@@ -288,3 +288,39 @@ fn a_skill_that_the_host_lists_itself_is_not_listed_twice() {
     let none = machine().file("home/.sinew/config.json5", "{mcp: {prompts: 'none'}}");
     assert_eq!(seen(&none, "tester"), own);
 }
+
+/// What an agent finds, reads and reports over MCP is counted with what hooks offered, and a hook that
+/// sees the same call does not count it again.
+#[test]
+fn what_agents_do_with_these_tools_is_counted() {
+    let machine = crate::hook::machine_with("{hook: {deadlineMs: 10000}}");
+    let mut client = Client::session_as(&machine, "claude-code", super::client::SESSION);
+    let message = "please resize this photo for the web";
+    let found = client.call("find_skill", json!({"message": message}));
+    assert_eq!(found["structuredContent"]["matches"][0]["name"], "photo-resizer", "{found}");
+    client.call("read_skill", json!({"name": "photo-resizer"}));
+    client.call("read_skill", json!({"name": "photo-resizer"}));
+    client.call("find_skill", json!({"message": "zxqv wmpf"}));
+    crate::hook::hook(&machine, "claude-code", crate::hook::prompt("thank you, go on"));
+    let input = json!({"name": "photo-resizer"});
+    let seen = crate::hook::tool("t1", "mcp__sinew__read_skill", input);
+    crate::hook::hook(&machine, "claude-code", seen);
+    crate::hook::hook(&machine, "claude-code", crate::hook::stop());
+    crate::hook::settle(&machine);
+    let report = json!({"skill": "photo-resizer", "task": message, "outcome": "success"});
+    client.data("report_outcome", report);
+    let usage = crate::support::json(&machine, &["usage"]);
+    let row = &usage["rows"][0];
+    let counts = ["offered", "brought", "read", "invoked", "worked", "failed", "from_offers"];
+    let counts: Vec<u64> =
+        counts.iter().map(|field| row[*field].as_u64().expect("a number")).collect();
+    assert_eq!(
+        (&row["name"], counts),
+        (&json!("photo-resizer"), vec![1, 0, 1, 0, 1, 0, 1]),
+        "{usage}"
+    );
+    assert!(row["characters"].as_u64() > Some(50), "{usage}");
+    let by_agent = crate::support::json(&machine, &["usage", "--by", "agent"]);
+    assert_eq!(by_agent["rows"][0]["name"], "claude-code", "{by_agent}");
+    assert_eq!(by_agent["rows"].as_array().map(Vec::len), Some(1), "{by_agent}");
+}
