@@ -34,7 +34,7 @@ mod tests {
     fn check(message: &str, text: &str, stems: &[&str], expected: &[&str]) {
         let term = |stem: &&str| MatchedTerm {
             term: (*stem).to_owned(),
-            field: DocumentField::ALL[0],
+            field: DocumentField::Name,
             weight: 1.0,
         };
         let terms: Vec<MatchedTerm> = stems.iter().map(term).collect();

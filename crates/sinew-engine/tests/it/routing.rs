@@ -220,7 +220,8 @@ fn a_first_question_waits_for_the_vectors_that_matter() {
 /// Text that is there to be found, and not to be read, is told to its author.
 #[test]
 fn text_that_does_not_count_is_explained() {
-    let hidden = "---\nname: helper\ndescription: Does things.\n---\n<!-- weather trains pdf -->\nText.\n";
+    let hidden =
+        "---\nname: helper\ndescription: Does things.\n---\n<!-- weather trains pdf -->\nText.\n";
     let machine = TestMachine::new().file("work/skills/helper/SKILL.md", hidden);
     let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
     let snapshot = engine.snapshot();

@@ -46,8 +46,9 @@ pub(super) fn write(
     };
     render::heading(text, &heading)?;
     for (at, step) in answer.steps.iter().enumerate() {
-        let (part, skill) = (render::safe(&cut(&step.text, 60)), render::safe(&step.skill));
-        writeln!(text, "  {}. {part}: {skill}", at + 1)?;
+        let skill = render::safe(&step.skill);
+        let room = width.min(110).saturating_sub(skill.chars().count() + "  1. : ".len());
+        writeln!(text, "  {}. {}: {skill}", at + 1, clipped(&render::safe(&step.text), room))?;
     }
     let shown = if explain { answer.matches.len() } else { answer.offered };
     let (shown, others) = answer.matches.split_at(shown.min(answer.matches.len()));
