@@ -190,7 +190,7 @@ impl Router {
     /// The documents that matter for a message by words and static vectors alone: an encoder reorders
     /// these, and needs the vectors of no others.
     pub fn first_candidates(&self, message: &UserMessage<'_>) -> Vec<usize> {
-        let query = PreparedQuery::new(message, self.config.bridge);
+        let query = PreparedQuery::new(message, self.config.bridge, self.config.aids.spelling);
         if self.index.is_empty() || query.is_empty() {
             return Vec::new();
         }
