@@ -127,7 +127,7 @@ impl CatalogBuilder {
     /// What the last catalog's bytes have to be marked with to be used for a request; `None` where a
     /// catalog depends on what cannot be checked.
     pub fn assembled_key(&self, request: &CatalogRequest<'_>, tag: &str) -> Option<String> {
-        let inputs = CatalogInputs::of(request)?.without_variables();
+        let inputs = CatalogInputs::of(request)?.for_keeping();
         let found =
             roots::resolve_roots(request.profile, &request.places, request.config, request.env);
         let text = format!("{inputs:?}\n{found:?}\n{:?}\n{tag}", self.bins.get(request.env));

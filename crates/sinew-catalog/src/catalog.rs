@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use sinew_settings::config::OpenPocketMode;
-use sinew_settings::{Config, Environment, Reason, ReasonCode, path_text};
+use sinew_settings::{Config, Environment, Reason, ReasonCode, ReasonSeverity, path_text};
 use sinew_skill::{InstallSpec, SkillMetadata, names};
 
 use crate::bins::{ProgramFolderCache, ProgramFolders, ProgramLookup};
@@ -18,16 +18,17 @@ use crate::entry::{CatalogEntry, EntryState, SkillRequirements};
 use crate::entry_owner;
 use crate::filter::{self, SessionOverrides};
 use crate::gate::{EligibilityGate, GateSubject};
+use crate::hosts::{self, PluginState, SwitchTable};
 use crate::install;
 use crate::load::{LoadRules, LoadedSkillFile, SkillFileCache};
 use crate::memory::{CatalogInputs, CatalogMemory, RememberedCatalog, RememberedWalk, WalkMemory};
 use crate::merge;
 use crate::parallel;
 use crate::plain_commands;
-use crate::profile::{Profile, Tier};
+use crate::profile::{Profile, SkillNaming, Tier};
 use crate::remote::RemoteMachines;
-use crate::roots::{self, CallerFolders, SkillRoot};
-use crate::scan::ScanGate;
+use crate::roots::{self, CallerFolders, RootShape, SkillRoot};
+use crate::scan::{self, ScanGate};
 
 /// What to build a catalog from.
 #[derive(Debug, Clone)]
@@ -149,7 +150,10 @@ impl CatalogBuilder {
         );
         entry_owner::assign(request, &mut entries);
         merge::warn_confusable_names(&mut entries);
-        gate(request, bins, &mut entries);
+        let switches = request.profile.switches.map(|host| {
+            hosts::read_switches(host, &request.places.workspace, request.env, &mut issues)
+        });
+        gate(request, bins, switches.as_ref(), &mut entries);
         let skill_filter = filter::apply(request, &mut entries, &mut issues);
         sort(&mut entries, roots, openpocket);
         let commands = name_commands(request, &mut entries);
@@ -237,10 +241,15 @@ impl CatalogBuilder {
         }
         let max_loaded = limits.max_skills_loaded_per_source.unwrap_or(request.profile.max_loaded);
         let mut loaded = 0;
+        let mut quiet_rules = 0;
         let mut left_out: Option<(usize, &DiscoveredSkill)> = None;
         let mut accepted: Vec<(&DiscoveredSkill, &LoadedSkillFile)> =
             Vec::with_capacity(files.len());
         for (candidate, file) in candidates.iter().zip(&files) {
+            if root.shape == RootShape::Rules && is_undescribed(file) {
+                quiet_rules += 1;
+                continue;
+            }
             if file.skill.is_some() {
                 if loaded >= max_loaded {
                     left_out = Some(left_out.map_or((1, candidate), |(n, first)| (n + 1, first)));
@@ -253,6 +262,16 @@ impl CatalogBuilder {
         entries.extend(parallel::map(&accepted, |(candidate, file)| {
             entry(root, candidate, file, request.vouch)
         }));
+        if quiet_rules > 0 {
+            let detail = format!("{quiet_rules} rules have no description, and nothing to go by");
+            issues.push(
+                Reason::new(ReasonCode::DescriptionMissing, detail)
+                    .severity(ReasonSeverity::Info)
+                    .source(&root.source)
+                    .path(path_text(&root.path))
+                    .remedy("add a description to a rule that should be found by it"),
+            );
+        }
         if let Some((count, first)) = left_out {
             let key = "skills.limits.maxSkillsLoadedPerSource";
             issues.push(capped(root, ReasonCode::SourceCapped, count, first, key, max_loaded));
@@ -261,7 +280,12 @@ impl CatalogBuilder {
     }
 }
 
-fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [CatalogEntry]) {
+fn gate(
+    request: &CatalogRequest<'_>,
+    bins: &ProgramFolders,
+    switches: Option<&SwitchTable>,
+    entries: &mut [CatalogEntry],
+) {
     let gate = EligibilityGate {
         config: request.config,
         env: request.env,
@@ -279,7 +303,16 @@ fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [Cata
             generated: entry.generated,
             forced_on: request.overrides.get(&entry.skill_key) == Some(&true),
         });
-        decision.reasons.extend(entry.blocked.take());
+        let host = host_decision(entry, switches);
+        if let Some(reason) = host.clone().filter(|reason| reason.code != ReasonCode::HostHidden) {
+            decision.disabled = true;
+            decision.reasons.insert(0, reason);
+        }
+        entry.hidden_by_host = host.filter(|reason| reason.code == ReasonCode::HostHidden);
+        if let Some(held) = entry.blocked.take() {
+            // What is dangerous comes before what is missing: nothing should be installed for it.
+            decision.reasons.insert(0, scan::told_of(&entry.name, held));
+        }
         let scanned = entry.scan.as_ref().map(|scan| scan.digest.as_str());
         let objection =
             request.vouch.and_then(|vouch| vouch.load_objection(&entry.base_dir, scanned));
@@ -289,6 +322,7 @@ fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [Cata
         entry.blocked_by_allowlist = decision.blocked_by_allowlist;
         entry.platform_incompatible = decision.platform_incompatible;
         entry.via = decision.via.filter(|_| entry.eligible);
+        entry.via_machine = decision.via_machine.filter(|_| entry.eligible);
         let is_hold = |reason: &Reason| {
             matches!(
                 reason.code,
@@ -313,6 +347,28 @@ fn gate(request: &CatalogRequest<'_>, bins: &ProgramFolders, entries: &mut [Cata
             entry.note(reason);
         }
     }
+}
+
+/// Whether a rule cannot be found by what it is about.
+fn is_undescribed(file: &LoadedSkillFile) -> bool {
+    let silent = |reason: &Reason| {
+        matches!(reason.code, ReasonCode::DescriptionMissing | ReasonCode::FrontmatterMissing)
+    };
+    file.skill.is_none() && file.reasons.iter().any(silent)
+}
+
+/// What the host's settings, or the state of the skill's plugin, say about it.
+fn host_decision(entry: &CatalogEntry, switches: Option<&SwitchTable>) -> Option<Reason> {
+    if let Some(plugin) = entry.plugin.as_ref().filter(|p| p.state == PluginState::Disabled) {
+        let why = plugin.detail.as_deref().unwrap_or("it is switched off");
+        let detail = format!("the plugin {} is off: {why}", plugin.name);
+        return Some(
+            Reason::new(ReasonCode::PluginDisabled, detail)
+                .remedy(format!("switch the plugin on in {}", plugin.host)),
+        );
+    }
+    let switches = switches?;
+    switches.find(&[&entry.name, &entry.id], &entry.file_path)
 }
 
 fn max_candidates(request: &CatalogRequest<'_>) -> usize {
@@ -384,7 +440,14 @@ fn entry(
     let skill = file.skill.as_deref();
     let none = SkillMetadata::default();
     let metadata = skill.and_then(|skill| skill.metadata.as_ref()).unwrap_or(&none);
-    let name = skill.map_or(&candidate.id, |skill| &skill.name);
+    let called = match root.naming {
+        SkillNaming::FrontMatter => skill.map_or(&candidate.id, |skill| &skill.name),
+        SkillNaming::Folder => &candidate.id,
+    };
+    let name = &match &root.prefix {
+        Some(prefix) => format!("{prefix}:{called}"),
+        None => called.clone(),
+    };
     let (install, refused) = checked_installers(&metadata.install);
     let reasons = file
         .reasons
@@ -411,6 +474,7 @@ fn entry(
         source: root.source.clone(),
         tier: root.tier,
         bundled: root.tier == Tier::Bundled,
+        plugin: root.plugin.clone(),
         file_path: candidate.file.clone(),
         base_dir: candidate.dir.clone(),
         id: candidate.id.clone(),
@@ -442,12 +506,14 @@ fn entry(
         install,
         reviewed: file.origin.as_ref().is_none_or(|origin| origin.vouched),
         via: None,
+        via_machine: None,
         generated: candidate.generated,
         content_hash: file.hash.clone(),
         repairs: skill.map(|skill| skill.repairs.clone()).unwrap_or_default(),
         reasons,
         scan: file.judgement.as_ref().map(|judgement| judgement.summary.clone()),
         blocked: file.judgement.as_ref().and_then(|judgement| judgement.blocked.clone()),
+        hidden_by_host: None,
         skill: file.skill.clone(),
     }
 }

@@ -24,6 +24,9 @@ use crate::roots::{RootShape, SkillRoot};
 /// The only name of a skill file.
 pub const SKILL_FILE: &str = "SKILL.md";
 
+/// How the name of a rule of Cursor ends.
+const RULE_ENDING: &str = ".mdc";
+
 /// The folder below a root where programs write their drafts.
 const DRAFTS: &str = "auto";
 
@@ -463,9 +466,9 @@ impl RootWalker<'_> {
     }
 
     fn single_file(&mut self, folder: &WalkFolder, name: &str) {
-        let Some(stem) = name.strip_suffix(".md").filter(|_| self.rules.single_files) else {
-            return;
-        };
+        let rule = name.strip_suffix(RULE_ENDING).filter(|_| self.root.shape == RootShape::Rules);
+        let single = || name.strip_suffix(".md").filter(|_| self.rules.single_files);
+        let Some(stem) = rule.or_else(single) else { return };
         if stem.eq_ignore_ascii_case("readme") || stem.eq_ignore_ascii_case("skill") {
             return;
         }

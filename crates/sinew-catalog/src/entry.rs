@@ -10,6 +10,7 @@ use sinew_settings::{Config, Reason};
 use sinew_skill::{InstallSpec, RepairRecord, Skill};
 
 use crate::entry_owner;
+use crate::hosts::PluginOrigin;
 use crate::profile::Tier;
 use crate::scan::ScanSummary;
 
@@ -129,6 +130,11 @@ pub struct CatalogEntry {
     pub tier: Tier,
     /// Whether it came with the program.
     pub bundled: bool,
+    /// The plugin that brought it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<PluginOrigin>))]
+    #[borsh(serialize_with = "write_plugin", deserialize_with = "read_plugin")]
+    pub plugin: Option<Arc<PluginOrigin>>,
     /// The skill's file.
     #[cfg_attr(feature = "schema", schema(value_type = String))]
     #[borsh(serialize_with = "write_path", deserialize_with = "read_path")]
@@ -179,6 +185,9 @@ pub struct CatalogEntry {
     /// Where its requirements were found, if not on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<RequirementOrigin>,
+    /// The connected machine that has them, where it has a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via_machine: Option<String>,
     /// Written by a program from a run.
     pub generated: bool,
     /// SHA-256 of the file.
@@ -199,6 +208,9 @@ pub struct CatalogEntry {
     /// Why the guard holds it back, until the gate has recorded it.
     #[serde(skip)]
     pub(crate) blocked: Option<Reason>,
+    /// Why the host's own settings hide it from the model.
+    #[serde(skip)]
+    pub(crate) hidden_by_host: Option<Reason>,
     /// The skill itself, unless it is broken.
     #[serde(skip)]
     #[borsh(serialize_with = "write_skill", deserialize_with = "read_skill")]
@@ -234,6 +246,13 @@ impl CatalogEntry {
         self.bundled && (self.state == EntryState::NeedsSetup || self.blocked_by_allowlist)
     }
 
+    /// Whether each of these words stands in its name, key, description or source, in any case.
+    pub fn mentions(&self, words: &[String]) -> bool {
+        let texts = [&self.name, &self.skill_key, &self.description, &self.source];
+        let text = texts.map(|text| text.to_lowercase()).join("\n");
+        words.iter().all(|word| text.contains(&word.to_lowercase()))
+    }
+
     /// The reason that decides its state, if there is one.
     pub fn primary_reason(&self) -> Option<&Reason> {
         let stage = match self.state {
@@ -266,6 +285,17 @@ fn write_path<W: borsh::io::Write>(
 
 fn read_path<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<PathBuf> {
     String::deserialize_reader(reader).map(PathBuf::from)
+}
+
+fn write_plugin<W: borsh::io::Write>(
+    plugin: &Option<Arc<PluginOrigin>>,
+    writer: &mut W,
+) -> borsh::io::Result<()> {
+    BorshSerialize::serialize(&plugin.as_deref(), writer)
+}
+
+fn read_plugin<R: borsh::io::Read>(reader: &mut R) -> borsh::io::Result<Option<Arc<PluginOrigin>>> {
+    Option::<PluginOrigin>::deserialize_reader(reader).map(|plugin| plugin.map(Arc::new))
 }
 
 fn write_skill<W: borsh::io::Write>(

@@ -106,8 +106,14 @@ pub(crate) fn apply(
                 entry.state = EntryState::Excluded;
             }
         }
-        entry.model_visible =
-            entry.eligible && visible && !skill.invocation.disable_model_invocation;
+        let hidden = entry.hidden_by_host.take();
+        entry.model_visible = entry.eligible
+            && visible
+            && hidden.is_none()
+            && !skill.invocation.disable_model_invocation;
+        if let Some(reason) = hidden {
+            entry.note(reason);
+        }
         entry.command_visible = entry.eligible && visible && entry.user_invocable;
         if skill.invocation.disable_model_invocation {
             entry.note(Reason::new(

@@ -36,9 +36,18 @@ pub(crate) struct GateDecision {
     pub(crate) platform_incompatible: bool,
     /// Set if a requirement is met only on another machine.
     pub(crate) via: Option<RequirementOrigin>,
+    /// The machine on which it is met, where it has a name.
+    pub(crate) via_machine: Option<String>,
 }
 
 impl GateDecision {
+    fn meet_elsewhere(&mut self, machine: Option<&str>) {
+        self.via = Some(RequirementOrigin::Remote);
+        if self.via_machine.is_none() {
+            self.via_machine = machine.map(str::to_owned);
+        }
+    }
+
     pub(crate) fn is_open(&self) -> bool {
         self.reasons.is_empty()
     }
@@ -72,6 +81,7 @@ impl EligibilityGate<'_> {
             decision.config_checks = checks.config_checks;
             if !always {
                 decision.via = decision.via.or(checks.via);
+                decision.via_machine = decision.via_machine.take().or(checks.via_machine);
                 decision.reasons.extend(checks.reasons);
                 decision.missing = SkillRequirements { os: decision.missing.os, ..checks.missing };
             }
@@ -180,7 +190,8 @@ impl EligibilityGate<'_> {
             return;
         }
         if os.iter().any(|wanted| self.remote.has_platform(wanted)) {
-            decision.via = Some(RequirementOrigin::Remote);
+            let machine = os.iter().find_map(|wanted| self.remote.machine_of_platform(wanted));
+            decision.meet_elsewhere(machine);
         } else {
             decision.platform_incompatible = true;
             decision.missing.os = os.to_vec();
@@ -232,7 +243,7 @@ impl EligibilityGate<'_> {
         }
         for bin in requires.bins.iter().filter(|bin| !self.has_bin(subject, bin)) {
             if self.remote.has_bin(bin) {
-                decision.via = Some(RequirementOrigin::Remote);
+                decision.meet_elsewhere(self.remote.machine_with_bin(bin));
                 continue;
             }
             decision.missing.bins.push(bin.clone());
@@ -249,7 +260,9 @@ impl EligibilityGate<'_> {
             return;
         }
         if self.remote.has_any_bin(&requires.any_bins) {
-            decision.via = Some(RequirementOrigin::Remote);
+            let machine =
+                requires.any_bins.iter().find_map(|bin| self.remote.machine_with_bin(bin));
+            decision.meet_elsewhere(machine);
         } else {
             decision.missing.any_bins = requires.any_bins.clone();
             decision.reasons.push(

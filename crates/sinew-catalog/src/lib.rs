@@ -35,7 +35,8 @@
 //! assert!(catalog.issues.iter().all(|reason| reason.code.as_str() == "root-missing"));
 //! ```
 //!
-//! **Invariant:** this crate reads skill folders and nothing else. The environment, the clock and
+//! **Invariant:** this crate reads skill folders, and the files in which hosts say where theirs are,
+//! and nothing else. The environment, the clock and
 //! the configuration are passed in. **Left out on purpose:** ranking by meaning (`sinew-route`),
 //! and writing anything.
 
@@ -51,6 +52,8 @@ mod entry;
 mod entry_owner;
 mod filter;
 mod gate;
+mod host_table;
+mod hosts;
 pub mod install;
 mod listing;
 mod load;
@@ -60,7 +63,6 @@ mod memory;
 mod merge;
 mod parallel;
 mod plain_commands;
-mod plugins;
 mod profile;
 pub mod prompt;
 pub mod references;
@@ -77,13 +79,17 @@ pub use catalog::{Catalog, CatalogBuilder, CatalogRequest, InstallVoucher};
 pub use discover::SKILL_FILE;
 pub use entry::{CatalogEntry, ConfigPathCheck, EntryState, RequirementOrigin, SkillRequirements};
 pub use filter::SessionOverrides;
+pub use host_table::{HOSTS, HostRow, all_profiles, configured_profile};
+pub use hosts::{
+    HostPackage, HostSwitch, HostSwitches, PluginHost, PluginOrigin, PluginState, find_host_package,
+};
 pub use lookup::SkillLookupError;
 pub use parallel::use_current_thread;
 pub use profile::{
-    AGENT_ROOTS, AgentRoots, LinkPolicy, MergeWinner, PROFILES, Profile, RootLocation,
-    RootTemplate, Tier,
+    AGENT_ROOTS, AgentRoots, LinkPolicy, MergeWinner, PROFILES, Profile, ProjectTrust,
+    RootLocation, RootTemplate, ScopeFolder, ScopeOrder, ScopeReach, SkillNaming, Tier,
 };
-pub use remote::RemoteMachines;
+pub use remote::{RemoteMachine, RemoteMachines};
 pub use roots::{
     CallerFolders, RootShape, SkillRoot, expand_root_path, find_bundled_skills, resolve_roots,
 };

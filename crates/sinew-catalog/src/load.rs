@@ -222,6 +222,11 @@ fn load(candidate: &DiscoveredSkill, rules: LoadRules<'_>, bytes: &mut Vec<u8>) 
         reasons.push(reason);
         skill = None;
     }
+    if let Some(skill) = &mut skill
+        && candidate.folder.as_ref().is_some_and(|folder| folder.holds(OPENAI_FOLDER))
+    {
+        reasons.extend(apply_openai_policy(candidate, skill));
+    }
     let hash = sinew_skill::content_hash(bytes);
     let judgement = match rules.scan {
         Some(gate) if skill.is_some() => Some(gate.judge(candidate, &hash, rules.now_ms)),
@@ -306,6 +311,38 @@ fn strict_reason(candidate: &DiscoveredSkill, bytes: &[u8]) -> Option<Reason> {
         Reason::new(ReasonCode::StrictInvalid, codes.join(", "))
             .remedy("run `sinew validate --rules openpocket-strict` on the file")
     })
+}
+
+/// Where Codex keeps what it needs to know of a skill.
+const OPENAI_FOLDER: &str = "agents";
+const OPENAI_FILE: &str = "agents/openai.yaml";
+
+/// Applies `agents/openai.yaml`: a skill that Codex uses only when it is named is hidden from every
+/// model, and its display name is shown.
+fn apply_openai_policy(candidate: &DiscoveredSkill, skill: &mut Skill) -> Option<Reason> {
+    let path = candidate.inside.join(OPENAI_FILE);
+    let bytes = open_inside(candidate, &path).ok()?.read(MAX_ORIGIN).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let Ok(parsed) = sinew_skill::parse_front_matter(&text, 1) else {
+        return Some(
+            Reason::new(ReasonCode::BadMetadataField, format!("{OPENAI_FILE} is not valid YAML"))
+                .remedy("correct the file; until then it counts as absent"),
+        );
+    };
+    let part = |name: &str, key: &str| {
+        parsed.fields.get(name)?.as_map()?.get(key).and_then(sinew_skill::YamlValue::flattened)
+    };
+    if let Some(shown) = part("interface", "display_name").filter(|shown| !shown.trim().is_empty())
+    {
+        skill.display_name = shown;
+    }
+    let implicit = part("policy", "allow_implicit_invocation")?;
+    if !implicit.eq_ignore_ascii_case("false") {
+        return None;
+    }
+    skill.invocation.disable_model_invocation = true;
+    let detail = format!("{OPENAI_FILE} says that it is used only when it is named");
+    Some(Reason::new(ReasonCode::ModelInvocationDisabled, detail))
 }
 
 /// Where a skill was installed from.

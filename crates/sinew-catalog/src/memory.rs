@@ -13,6 +13,7 @@ use crate::catalog::{Catalog, CatalogRequest};
 use crate::catalog_cache::{CacheRecord, CachedRecords};
 use crate::discover::{self, WalkResult, WalkRules};
 use crate::filter::SessionOverrides;
+use crate::hosts::{self, SwitchTable};
 use crate::load::LoadedSkillFile;
 use crate::parallel;
 use crate::remote::RemoteMachines;
@@ -108,6 +109,8 @@ pub(crate) struct CatalogInputs {
     reserved_commands: Vec<String>,
     scanned: bool,
     vouched: Option<String>,
+    /// What the host's own settings say about single skills.
+    switches: Option<SwitchTable>,
 }
 
 impl CatalogInputs {
@@ -139,14 +142,23 @@ impl CatalogInputs {
             reserved_commands: request.reserved_commands.clone(),
             scanned: request.scan.is_some(),
             vouched: request.vouch.map(|vouch| vouch.tag().to_owned()),
+            switches: request.profile.switches.map(|host| {
+                let workspace = &request.places.workspace;
+                hosts::read_switches(host, workspace, request.env, &mut Vec::new())
+            }),
         })
     }
 }
 
 impl CatalogInputs {
-    /// The same without the variables, of which most have nothing to do with skills.
-    pub(crate) fn without_variables(self) -> Self {
-        Self { vars: BTreeMap::new(), ..self }
+    /// What a kept catalog has to agree with: not the variables, of which most have nothing to do with
+    /// skills, and not the agent where no agent has a list of its own.
+    pub(crate) fn for_keeping(mut self) -> Self {
+        self.vars.clear();
+        if self.config.agents.entries.is_empty() {
+            self.agent = None;
+        }
+        self
     }
 }
 

@@ -7,7 +7,7 @@ use cap_std::fs::Dir;
 use sinew_guard::containment;
 use sinew_settings::{Config, Environment, path_text};
 
-use crate::plugins;
+use crate::hosts;
 
 /// More commands than this are no use to anyone, and chat platforms list a hundred.
 const MAX_COMMANDS: usize = 200;
@@ -29,7 +29,7 @@ pub(crate) struct PlainCommand {
 /// The plain commands of the active plugins, in plugin order, then by name.
 pub(crate) fn read(config: &Config, env: &Environment) -> Vec<PlainCommand> {
     let mut commands = Vec::new();
-    for plugin in plugins::active_plugins(config, env) {
+    for plugin in hosts::active_plugins(config, env) {
         let folder = plugin.join("commands");
         // A link must not bring in texts from outside the plugin.
         if !matches!(containment::resolve_inside(&plugin, &folder), Ok(Some(_))) {

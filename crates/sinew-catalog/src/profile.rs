@@ -5,6 +5,9 @@
 
 use sinew_skill::SkillDialect;
 
+use crate::host_table;
+use crate::hosts::{HostSwitches, PluginHost};
+
 /// The rank of a source, lowest first. Where two skills share a name, the higher tier wins.
 #[derive(
     Debug,
@@ -73,16 +76,52 @@ pub enum LinkPolicy {
     None,
 }
 
+/// A folder that a host reads in each folder of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScopeFolder {
+    /// The path below each folder.
+    pub path: &'static str,
+    /// The source's name in every record.
+    pub source: &'static str,
+}
+
+/// Which of the folders between a project's root and the current one ranks highest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeOrder {
+    /// The current folder.
+    NearestWins,
+    /// The project's root.
+    RootWins,
+}
+
+/// What a host reads where the workspace belongs to no repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScopeReach {
+    /// The workspace alone.
+    Workspace,
+    /// Every folder above it, up to the home folder.
+    Above,
+}
+
 /// Where a root is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootLocation {
-    /// A path with `{home}`, `{workspace}`, `{state}`, `{sinew}`, `{openpocket}`, `{claude}` or
-    /// `{codex}` in it.
+    /// A path that begins with `{home}`, `{workspace}`, `{state}`, `{sinew}`, `{openpocket}`,
+    /// `{claude}`, `{codex}`, `{gemini}`, `{config}` or `{system}`; `{agent}` in it is the selected
+    /// agent.
     Path(&'static str),
+    /// Folders in every folder from the project's root to the workspace.
+    Scopes(&'static [ScopeFolder], ScopeOrder, ScopeReach),
+    /// The skill folders of a host's plugins.
+    HostPlugins(PluginHost),
+    /// A folder inside the package of an installed host: program, package, path.
+    Package(&'static str, &'static str, &'static str),
+    /// A folder of rules in Cursor's format, as [`Path`](Self::Path) names it.
+    Rules(&'static str),
+    /// What OpenClaw keeps for the agent that looks after it, beside its bundled skills.
+    Custodian,
     /// Each of `skills.load.extraDirs`.
     ExtraDirs,
-    /// The skill folders of plugins.
-    Plugins,
     /// The folders of [`AGENT_ROOTS`] that exist.
     OtherAgents,
     /// The bundled skills, wherever they are.
@@ -100,6 +139,34 @@ pub struct RootTemplate {
     pub source: &'static str,
     /// Where its links may point.
     pub links: LinkPolicy,
+    /// How deep it is walked, if the host has a rule of its own.
+    pub depth: Option<usize>,
+}
+
+impl RootTemplate {
+    /// The row, walked no deeper than that.
+    const fn to_depth(mut self, depth: usize) -> Self {
+        self.depth = Some(depth);
+        self
+    }
+}
+
+/// What a host calls a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkillNaming {
+    /// By the name in its front matter.
+    FrontMatter,
+    /// By its folder.
+    Folder,
+}
+
+/// Whether a host reads a project's skills in every folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProjectTrust {
+    /// Wherever it is started.
+    Everywhere,
+    /// Where `trustedFolders.json` of Gemini CLI says so.
+    Gemini,
 }
 
 /// Which of two skills of the same name is used.
@@ -129,6 +196,12 @@ pub struct Profile {
     /// Whether `~/.agents/skills` is left out when OpenClaw's state folder was moved, and
     /// `skills.load.personal` decides about it.
     pub personal_follows_state: bool,
+    /// What the host calls a skill.
+    pub naming: SkillNaming,
+    /// Whose settings about single skills hold.
+    pub switches: Option<HostSwitches>,
+    /// Where a project's own skills are read.
+    pub trust: ProjectTrust,
     /// The rows, lowest rank first.
     pub roots: &'static [RootTemplate],
 }
@@ -139,7 +212,7 @@ const fn row(
     source: &'static str,
     links: LinkPolicy,
 ) -> RootTemplate {
-    RootTemplate { tier, place, source, links }
+    RootTemplate { tier, place, source, links, depth: None }
 }
 
 const fn home(path: &'static str, source: &'static str) -> RootTemplate {
@@ -161,8 +234,46 @@ const BUNDLED: RootTemplate =
     row(Tier::Bundled, RootLocation::Bundled, "openclaw-bundled", LinkPolicy::Inside);
 const EXTRA: RootTemplate =
     row(Tier::Extra, RootLocation::ExtraDirs, "openclaw-extra", LinkPolicy::Listed);
-const PLUGINS: RootTemplate =
-    row(Tier::Extra, RootLocation::Plugins, "openclaw-extra", LinkPolicy::None);
+const PLUGINS: RootTemplate = row(
+    Tier::Extra,
+    RootLocation::HostPlugins(PluginHost::OpenClaw),
+    "openclaw-extra",
+    LinkPolicy::None,
+);
+const CLAUDE_SCOPES: RootTemplate = scopes(
+    &[ScopeFolder { path: ".claude/skills", source: "claude-code-project" }],
+    ScopeOrder::NearestWins,
+    ScopeReach::Above,
+);
+const AGENTS_SCOPES: RootTemplate = scopes(
+    &[ScopeFolder { path: ".agents/skills", source: "agents-skills-project" }],
+    ScopeOrder::NearestWins,
+    ScopeReach::Workspace,
+);
+const CLAUDE_PLUGINS: RootTemplate = plugins(PluginHost::ClaudeCode, "claude-code-plugin");
+const CODEX_PLUGINS: RootTemplate = plugins(PluginHost::Codex, "codex-plugin");
+const GEMINI_EXTENSIONS: RootTemplate = plugins(PluginHost::Gemini, "gemini-extension");
+const CURSOR_PLUGINS: RootTemplate =
+    plugins(PluginHost::Folders("cursor=~/.cursor/plugins/local/*"), "cursor-plugin");
+
+const CURSOR_RULES: RootTemplate = row(
+    Tier::Project,
+    RootLocation::Rules("{workspace}/.cursor/rules"),
+    "cursor-rules",
+    LinkPolicy::Inside,
+);
+
+const fn scopes(
+    folders: &'static [ScopeFolder],
+    order: ScopeOrder,
+    reach: ScopeReach,
+) -> RootTemplate {
+    row(Tier::Project, RootLocation::Scopes(folders, order, reach), "", LinkPolicy::Listed)
+}
+
+const fn plugins(host: PluginHost, source: &'static str) -> RootTemplate {
+    row(Tier::Extra, RootLocation::HostPlugins(host), source, LinkPolicy::Inside)
+}
 const WORKSPACE: RootTemplate = row(
     Tier::Workspace,
     RootLocation::Path("{workspace}/skills"),
@@ -179,11 +290,23 @@ const fn agent(name: &'static str, title: &'static str, roots: &'static [RootTem
         max_candidates: ROOMY,
         max_loaded: ROOMY,
         personal_follows_state: false,
+        naming: SkillNaming::FrontMatter,
+        switches: None,
+        trust: ProjectTrust::Everywhere,
         roots,
     }
 }
 
-/// Every profile, the default first.
+/// A profile without rules of its own.
+pub(crate) const fn plain_profile(
+    name: &'static str,
+    title: &'static str,
+    roots: &'static [RootTemplate],
+) -> Profile {
+    agent(name, title, roots)
+}
+
+/// Every profile with rules of its own, the default first.
 pub const PROFILES: &[Profile] = &[
     Profile {
         personal_follows_state: true,
@@ -202,7 +325,7 @@ pub const PROFILES: &[Profile] = &[
                     LinkPolicy::Free,
                 ),
                 AGENTS_PERSONAL,
-                AGENTS_PROJECT,
+                AGENTS_SCOPES,
                 WORKSPACE,
             ],
         )
@@ -219,8 +342,14 @@ pub const PROFILES: &[Profile] = &[
                 PLUGINS,
                 BUNDLED,
                 row(
+                    Tier::Bundled,
+                    RootLocation::Custodian,
+                    "openclaw-custodian",
+                    LinkPolicy::Inside,
+                ),
+                row(
                     Tier::Grown,
-                    RootLocation::Path("{state}/agents/main/agent/workshop-skills"),
+                    RootLocation::Path("{state}/agents/{agent}/agent/workshop-skills"),
                     "openclaw-workshop",
                     LinkPolicy::Inside,
                 ),
@@ -259,28 +388,65 @@ pub const PROFILES: &[Profile] = &[
             ],
         )
     },
-    // In Claude Code a personal skill wins over a project's.
-    agent("claude-code", "Claude Code", &[CLAUDE_PROJECT, CLAUDE_PERSONAL]),
-    agent(
-        "codex",
-        "Codex",
-        &[
-            home("{codex}/skills", "codex-personal"),
-            AGENTS_PERSONAL,
-            project("{workspace}/.codex/skills", "codex-project"),
-            AGENTS_PROJECT,
-        ],
-    ),
+    // In Claude Code a personal skill wins over a project's, and the machine's over both.
+    Profile {
+        naming: SkillNaming::Folder,
+        switches: Some(HostSwitches::ClaudeCode),
+        ..agent(
+            "claude-code",
+            "Claude Code",
+            &[
+                CLAUDE_PLUGINS,
+                CLAUDE_SCOPES.to_depth(1),
+                CLAUDE_PERSONAL.to_depth(1),
+                row(
+                    Tier::Managed,
+                    RootLocation::Path("{system}/etc/claude-code/.claude/skills"),
+                    "claude-code-managed",
+                    LinkPolicy::Inside,
+                )
+                .to_depth(1),
+            ],
+        )
+    },
+    Profile {
+        switches: Some(HostSwitches::Codex),
+        ..agent(
+            "codex",
+            "Codex",
+            &[
+                row(
+                    Tier::Bundled,
+                    RootLocation::Path("{codex}/skills/.system"),
+                    "codex-system",
+                    LinkPolicy::Inside,
+                ),
+                CODEX_PLUGINS,
+                row(
+                    Tier::Managed,
+                    RootLocation::Path("{system}/etc/codex/skills"),
+                    "codex-managed",
+                    LinkPolicy::Free,
+                ),
+                home("{codex}/skills", "codex-personal"),
+                AGENTS_PERSONAL,
+                project("{workspace}/.codex/skills", "codex-project"),
+                AGENTS_SCOPES,
+            ],
+        )
+    },
     agent(
         "cursor",
         "Cursor",
         &[
+            CURSOR_PLUGINS,
             CLAUDE_PERSONAL,
             home("{codex}/skills", "codex-personal"),
             home("{home}/.cursor/skills", "cursor-personal"),
             CLAUDE_PROJECT,
             project("{workspace}/.codex/skills", "codex-project"),
             AGENTS_PROJECT,
+            CURSOR_RULES,
             project("{workspace}/.cursor/skills", "cursor-project"),
         ],
     ),
@@ -295,28 +461,60 @@ pub const PROFILES: &[Profile] = &[
             AGENTS_PROJECT,
         ],
     ),
-    agent(
-        "gemini",
-        "Gemini CLI",
-        &[
-            home("{home}/.gemini/skills", "gemini-personal"),
-            AGENTS_PERSONAL,
-            project("{workspace}/.gemini/skills", "gemini-project"),
-            AGENTS_PROJECT,
-        ],
-    ),
-    agent(
-        "opencode",
-        "opencode",
-        &[
-            CLAUDE_PERSONAL,
-            AGENTS_PERSONAL,
-            home("{home}/.config/opencode/skills", "opencode-personal"),
-            CLAUDE_PROJECT,
-            AGENTS_PROJECT,
-            project("{workspace}/.opencode/skills", "opencode-project"),
-        ],
-    ),
+    // Gemini CLI reads a skill's folder and no deeper, and a project only where it trusts it.
+    Profile {
+        switches: Some(HostSwitches::Gemini),
+        trust: ProjectTrust::Gemini,
+        ..agent(
+            "gemini",
+            "Gemini CLI",
+            &[
+                row(
+                    Tier::Bundled,
+                    RootLocation::Package("gemini", "@google/gemini-cli", "bundle/builtin"),
+                    "gemini-bundled",
+                    LinkPolicy::Inside,
+                )
+                .to_depth(1),
+                GEMINI_EXTENSIONS,
+                home("{gemini}/skills", "gemini-personal").to_depth(1),
+                AGENTS_PERSONAL.to_depth(1),
+                project("{workspace}/.gemini/skills", "gemini-project").to_depth(1),
+                AGENTS_PROJECT.to_depth(1),
+            ],
+        )
+    },
+    // In opencode the last folder that was read wins, and it reads upwards.
+    Profile {
+        switches: Some(HostSwitches::Opencode),
+        ..agent(
+            "opencode",
+            "opencode",
+            &[
+                CLAUDE_PERSONAL,
+                AGENTS_PERSONAL,
+                scopes(
+                    &[
+                        ScopeFolder { path: ".claude/skills", source: "claude-code-project" },
+                        ScopeFolder { path: ".agents/skills", source: "agents-skills-project" },
+                    ],
+                    ScopeOrder::RootWins,
+                    ScopeReach::Above,
+                ),
+                home("{config}/opencode/skill", "opencode-personal"),
+                home("{config}/opencode/skills", "opencode-personal"),
+                scopes(
+                    &[
+                        ScopeFolder { path: ".opencode/skill", source: "opencode-project" },
+                        ScopeFolder { path: ".opencode/skills", source: "opencode-project" },
+                    ],
+                    ScopeOrder::RootWins,
+                    ScopeReach::Above,
+                ),
+                home("{home}/.opencode/skills", "opencode-personal"),
+            ],
+        )
+    },
     agent(
         "directory",
         "one folder of skills, and nothing else",
@@ -359,14 +557,16 @@ pub const AGENT_ROOTS: &[AgentRoots] = &[
         agent: "claude-code",
         title: "Claude Code",
         roots: &[
+            CLAUDE_PLUGINS,
             extra_home("{claude}/skills", "claude-code-personal"),
-            extra_project("{workspace}/.claude/skills", "claude-code-project"),
+            RootTemplate { tier: Tier::Extra, ..CLAUDE_SCOPES },
         ],
     },
     AgentRoots {
         agent: "codex",
         title: "Codex",
         roots: &[
+            CODEX_PLUGINS,
             extra_home("{codex}/skills", "codex-personal"),
             extra_project("{workspace}/.codex/skills", "codex-project"),
         ],
@@ -375,7 +575,9 @@ pub const AGENT_ROOTS: &[AgentRoots] = &[
         agent: "cursor",
         title: "Cursor",
         roots: &[
+            CURSOR_PLUGINS,
             extra_home("{home}/.cursor/skills", "cursor-personal"),
+            RootTemplate { tier: Tier::Extra, ..CURSOR_RULES },
             extra_project("{workspace}/.cursor/skills", "cursor-project"),
         ],
     },
@@ -383,7 +585,8 @@ pub const AGENT_ROOTS: &[AgentRoots] = &[
         agent: "gemini",
         title: "Gemini CLI",
         roots: &[
-            extra_home("{home}/.gemini/skills", "gemini-personal"),
+            GEMINI_EXTENSIONS,
+            extra_home("{gemini}/skills", "gemini-personal"),
             extra_project("{workspace}/.gemini/skills", "gemini-project"),
         ],
     },
@@ -413,7 +616,7 @@ pub const AGENT_ROOTS: &[AgentRoots] = &[
 impl Profile {
     /// The profile of that name.
     pub fn find(name: &str) -> Option<&'static Self> {
-        PROFILES.iter().find(|profile| profile.name == name)
+        host_table::all_profiles().find(|profile| profile.name == name)
     }
 
     /// sinew's own.

@@ -193,9 +193,17 @@ fn quarantined(finding: &Finding) -> Reason {
         line => format!("{}:{line}", finding.file),
     };
     Reason::new(ReasonCode::Quarantined, format!("{} ({}, {place})", finding.message, finding.rule))
-        .remedy(
-            "`sinew scan <skill>` shows what was found; do not use the skill unless you wrote it",
-        )
+}
+
+/// Why a skill is held back, with the command that shows what was found in it. Judgements are kept by
+/// content, and the same files may lie under several names.
+pub(crate) fn told_of(name: &str, held: Reason) -> Reason {
+    match held.remedy {
+        Some(_) => held,
+        None => held.remedy(format!(
+            "`sinew scan {name}` shows what was found; do not use the skill unless you wrote it"
+        )),
+    }
 }
 
 /// The bytes to scan: the whole folder, or the one file of a skill that is a file.

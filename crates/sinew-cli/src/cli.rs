@@ -74,6 +74,9 @@ pub(crate) struct GlobalArgs {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: ColorChoice,
+    /// Lay the answer out for a terminal of so many columns, wherever it goes
+    #[arg(long = "terminal-width", global = true, value_name = "COLUMNS", hide = true)]
+    pub(crate) width: Option<usize>,
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }
@@ -143,6 +146,8 @@ pub(crate) enum CliCommand {
     Serve(commands::serve::ServeArgs),
     #[cfg(feature = "web")]
     Ui(commands::serve::UiArgs),
+    #[cfg(feature = "web")]
+    Service(commands::service::ServiceArgs),
     #[cfg(feature = "registry")]
     Registry(commands::registry::RegistryArgs),
     Demo(commands::demo::DemoArgs),

@@ -34,7 +34,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Agents",
         &["connect", "disconnect", "context", "import", "commands", "skills", "hook", "mcp"],
     ),
-    ("Team", &["serve", "registry"]),
+    ("Team", &["serve", "service", "registry"]),
     ("Developers", &["validate", "eval", "dedupe", "index", "watch", "completions", "man", "docs"]),
 ];
 

@@ -25,6 +25,33 @@ pub(crate) fn next() -> io::Result<Option<char>> {
     }
 }
 
+/// The next key of any kind, in lower case where it is a letter and a space where it is none; `None`
+/// for Ctrl-C, Escape, and as soon as `stop` says so.
+pub(crate) fn any(stop: impl Fn() -> bool) -> io::Result<Option<char>> {
+    let _raw = RawTerminal::on()?;
+    loop {
+        if stop() {
+            return Ok(None);
+        }
+        if !poll(GLANCE)? {
+            continue;
+        }
+        let Event::Key(key) = read()? else { continue };
+        if key.kind == KeyEventKind::Release {
+            continue;
+        }
+        return Ok(match key.code {
+            KeyCode::Char('c' | 'd') if key.modifiers.contains(KeyModifiers::CONTROL) => None,
+            KeyCode::Esc => None,
+            KeyCode::Char(c) => c.to_lowercase().next(),
+            _ => Some(' '),
+        });
+    }
+}
+
+/// How often is looked whether to go on waiting.
+const GLANCE: Duration = Duration::from_millis(100);
+
 /// The first of these keys that is pressed within a time; `None` when none is. Ctrl-C counts as one.
 pub(crate) fn within(time: Duration, wanted: &[char]) -> io::Result<Option<char>> {
     let _raw = RawTerminal::on()?;

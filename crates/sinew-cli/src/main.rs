@@ -15,11 +15,14 @@ mod environment;
 mod exit;
 mod help_groups;
 mod keys;
+mod layout;
 mod logging;
 mod printer;
 #[cfg(all(test, feature = "web"))]
 mod reference;
 mod render;
+#[cfg(test)]
+mod screens;
 mod signals;
 mod stdin;
 mod synonyms;
@@ -41,17 +44,16 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Err(error) => {
-            let meant = synonyms::meant_command(&error);
-            // A closed standard error is ignored.
-            let _ = error.print();
-            if let Some(meant) = meant {
-                let mut out = Printer::new(false, false, printer::ColorChoice::Auto);
+            let mut out = Printer::new(false, false, printer::ColorChoice::Auto);
+            out.help(&error.render().ansi().to_string(), error.use_stderr());
+            if let Some(meant) = synonyms::meant_command(&error) {
                 out.hint(&format!("did you mean `sinew {meant}`?"));
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    let mut out = Printer::new(cli.global.json, cli.global.quiet, cli.global.color);
+    let mut out = Printer::new(cli.global.json, cli.global.quiet, cli.global.color)
+        .for_width(cli.global.width);
     let exit = logging::start(&cli)
         .map_err(CommandError::from)
         .and_then(|()| commands::run(&cli, &mut out))

@@ -1,8 +1,9 @@
 //! The one place that writes to the terminal.
 //!
 //! Data goes to standard output, everything else to standard error. With `--json` the data is one
-//! JSON document; otherwise a closure renders it for people. Colours vanish where `NO_COLOR` is
-//! set or the output is not a terminal. A pipe that closes early is not an error.
+//! JSON document; otherwise a closure renders it for people, and [`crate::layout`] fits it into
+//! the terminal. Colours vanish where `NO_COLOR` is set or the output is not a terminal. A pipe that
+//! closes early is not an error.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -13,6 +14,7 @@ use serde::{Serialize, Serializer};
 use sinew_guard::Untrusted;
 use sinew_settings::{Reason, ReasonSeverity};
 
+use crate::layout::{MAX_ROWS, beginning, fitted};
 use crate::render::safe;
 
 /// Bytes of a large answer that are written at once.
@@ -25,6 +27,19 @@ pub(crate) struct Printer {
     quiet: bool,
     out: anstream::AutoStream<io::Stdout>,
     err: anstream::AutoStream<io::Stderr>,
+    /// The width to write for, whatever the streams are.
+    told_width: Option<usize>,
+    /// Takes what would go to the streams.
+    #[cfg(test)]
+    memory: Option<PrinterMemory>,
+}
+
+/// What a test reads: the text, on a machine whose folder has always the same name.
+#[cfg(test)]
+#[derive(Debug)]
+struct PrinterMemory {
+    root: String,
+    text: String,
 }
 
 /// When output is coloured.
@@ -50,7 +65,61 @@ impl Printer {
             quiet,
             out: anstream::AutoStream::new(io::stdout(), choice),
             err: anstream::AutoStream::new(io::stderr(), choice),
+            told_width: None,
+            #[cfg(test)]
+            memory: None,
         }
+    }
+
+    /// Writes for a terminal of this width, wherever the output goes: another program will show it.
+    pub(crate) fn for_width(mut self, width: Option<usize>) -> Self {
+        self.told_width = width.map(|width| width.max(MIN_WIDTH));
+        self
+    }
+
+    /// Writes into memory, for a terminal of this width; `usize::MAX` for a pipe. The folder `root`
+    /// is shown as `/machine`, so that lines break alike wherever it lies.
+    #[cfg(test)]
+    pub(crate) fn in_memory(width: usize, root: &std::path::Path) -> Self {
+        let printer = Self::new(false, false, ColorChoice::Never).for_width(Some(width));
+        let root = root.to_string_lossy().into_owned();
+        Self { memory: Some(PrinterMemory { root, text: String::new() }), ..printer }
+    }
+
+    /// What was written into memory, without its colours.
+    #[cfg(test)]
+    pub(crate) fn written(self) -> String {
+        let text = self.memory.map(|memory| memory.text).unwrap_or_default();
+        anstream::adapter::strip_str(&text).to_string()
+    }
+
+    #[cfg(test)]
+    fn fit(&self, text: &str, width: usize) -> String {
+        match &self.memory {
+            Some(memory) => fitted(&text.replace(&memory.root, "/machine"), width),
+            None => fitted(text, width),
+        }
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests hide where their machine lies")]
+    fn fit(&self, text: &str, width: usize) -> String {
+        fitted(text, width)
+    }
+
+    #[cfg(test)]
+    fn keep(&mut self, text: &str) -> bool {
+        match &mut self.memory {
+            Some(memory) => memory.text.push_str(text),
+            None => return false,
+        }
+        true
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, clippy::needless_pass_by_ref_mut, reason = "tests keep the text")]
+    fn keep(&mut self, _text: &str) -> bool {
+        false
     }
 
     /// Whether the caller asked for JSON.
@@ -60,58 +129,107 @@ impl Printer {
 
     /// A bar for downloads; hidden without a terminal.
     pub(crate) fn bytes(&self, doing: &'static str) -> ProgressBar {
-        let ProgressBar(bar) = self.progress(doing, 0);
-        if let Ok(style) = indicatif::ProgressStyle::with_template(
-            "{msg} {bar:30} {bytes}/{total_bytes} {bytes_per_sec}",
-        ) {
-            bar.set_style(style);
-        }
-        ProgressBar(bar)
+        self.bar(doing, 0, "{msg} {bar:20} {bytes}/{total_bytes} {bytes_per_sec}")
     }
 
     /// A bar for work that may take longer than a second; hidden without a terminal.
     pub(crate) fn progress(&self, doing: &'static str, total: usize) -> ProgressBar {
-        let shown = !self.json && !self.quiet && io::stderr().is_terminal();
-        let target = match shown {
-            true => indicatif::ProgressDrawTarget::stderr(),
-            false => indicatif::ProgressDrawTarget::hidden(),
-        };
-        let bar = indicatif::ProgressBar::with_draw_target(Some(total as u64), target);
+        self.bar(doing, total, "{msg} {bar:20} {pos}/{len}")
+    }
+
+    /// The bar gets its looks before it is drawn for the first time.
+    fn bar(&self, doing: &'static str, total: usize, looks: &str) -> ProgressBar {
+        let hidden = indicatif::ProgressDrawTarget::hidden();
+        let bar = indicatif::ProgressBar::with_draw_target(Some(total as u64), hidden);
         bar.set_message(doing);
-        if let Ok(style) = indicatif::ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}") {
+        if let Ok(style) = indicatif::ProgressStyle::with_template(looks) {
             bar.set_style(style);
+        }
+        if !self.json && !self.quiet && self.told_width.is_none() && io::stderr().is_terminal() {
+            bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }
         ProgressBar(bar)
     }
 
     /// Whether a person can be asked something.
     pub(crate) fn can_ask(&self) -> bool {
-        !self.json && io::stdin().is_terminal() && io::stderr().is_terminal()
+        !self.json && self.at_terminal()
     }
 
     /// Whether a person at a terminal can be asked, wherever standard output goes.
     pub(crate) fn at_terminal(&self) -> bool {
-        io::stdin().is_terminal() && io::stderr().is_terminal()
+        self.told_width.is_none() && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
     /// A question, beside the answer; its texts are safe already.
     pub(crate) fn ask(&mut self, text: &str) {
-        self.say(text);
+        let fitted = self.fit(text, self.message_width());
+        self.say(&fitted);
     }
 
     /// How wide the terminal is; pipes get long lines.
     pub(crate) fn width(&self) -> usize {
-        match io::stdout().is_terminal() {
-            true => terminal_width().unwrap_or(100),
-            false => usize::MAX,
+        match self.told_width {
+            Some(width) => width,
+            None if io::stdout().is_terminal() => terminal_width(),
+            None => usize::MAX,
         }
     }
 
-    /// The command's answer: JSON when asked for, else what `render` writes.
+    fn message_width(&self) -> usize {
+        match self.told_width {
+            Some(width) => width,
+            None if io::stderr().is_terminal() => terminal_width(),
+            None => usize::MAX,
+        }
+    }
+
+    /// How many rows of a list are shown: what a screen holds, or all where they were asked for or
+    /// a program reads them.
+    pub(crate) fn rows(&self, all: bool) -> usize {
+        match all || self.width() == usize::MAX {
+            true => usize::MAX,
+            false => MAX_ROWS,
+        }
+    }
+
+    /// The command's answer: JSON when asked for, else what `render` writes, fitted to the terminal.
     pub(crate) fn data<T: Serialize>(
         &mut self,
         data: &T,
         render: impl FnOnce(&mut String) -> fmt::Result,
+    ) -> io::Result<()> {
+        let width = self.width();
+        self.answer(data, render, width, None)
+    }
+
+    /// An answer whose text is another's, line for line: a skill, a prompt.
+    pub(crate) fn document<T: Serialize>(
+        &mut self,
+        data: &T,
+        render: impl FnOnce(&mut String) -> fmt::Result,
+    ) -> io::Result<()> {
+        self.answer(data, render, usize::MAX, None)
+    }
+
+    /// An answer that grows with what is remembered: a screen shows its beginning, and the command
+    /// into a pager the rest.
+    pub(crate) fn beginning<T: Serialize>(
+        &mut self,
+        data: &T,
+        command: &str,
+        render: impl FnOnce(&mut String) -> fmt::Result,
+    ) -> io::Result<()> {
+        let width = self.width();
+        self.answer(data, render, width, Some(command))
+    }
+
+    fn answer<T: Serialize>(
+        &mut self,
+        data: &T,
+        render: impl FnOnce(&mut String) -> fmt::Result,
+        width: usize,
+        pager: Option<&str>,
     ) -> io::Result<()> {
         if self.json {
             let text = serde_json::to_string_pretty(&readable(data)?).map_err(io::Error::other)?;
@@ -119,7 +237,11 @@ impl Printer {
         }
         let mut text = String::new();
         render(&mut text).map_err(io::Error::other)?;
-        self.write(&text)
+        let fitted = self.fit(&text, width);
+        match pager {
+            Some(command) => self.write(&beginning(&fitted, width, command)),
+            None => self.write(&fitted),
+        }
     }
 
     /// The same for an answer that is too much to be held a second time: it is written as it is made,
@@ -153,12 +275,36 @@ impl Printer {
     /// Text that is itself the answer. A closed pipe is an error here, so that the writer of a
     /// stream stops.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        if self.keep(text) {
+            return Ok(());
+        }
         self.out.write_all(text.as_bytes())?;
         self.out.flush()
     }
 
+    /// Text that is itself the answer, fitted to the terminal.
+    pub(crate) fn passage(&mut self, text: &str) -> io::Result<()> {
+        let fitted = self.fit(text, self.width());
+        self.text(&fitted)
+    }
+
+    /// Help, or what is wrong with a command line, fitted to the terminal.
+    pub(crate) fn help(&mut self, text: &str, is_fault: bool) {
+        // A closed stream is ignored.
+        let _ = match is_fault {
+            true => {
+                self.ask(text);
+                Ok(())
+            }
+            false => self.passage(text),
+        };
+    }
+
     /// Text as it is, every byte of it, for a pipe.
     pub(crate) fn raw(&mut self, text: &str) -> io::Result<()> {
+        if self.keep(text) {
+            return Ok(());
+        }
         ignore_closed(io::stdout().write_all(text.as_bytes()))
     }
 
@@ -177,35 +323,49 @@ impl Printer {
     }
 
     fn write(&mut self, text: &str) -> io::Result<()> {
+        if self.keep(text) {
+            return Ok(());
+        }
         ignore_closed(self.out.write_all(text.as_bytes()))
     }
 
     /// Something worth knowing that is not the answer.
     pub(crate) fn note(&mut self, text: &str) {
         if !self.quiet && !self.json {
-            self.say(&format!("{}\n", safe(text)));
+            self.message("", text);
         }
     }
 
     /// Something that is not as it should be.
     pub(crate) fn warn(&mut self, text: &str) {
         if !self.quiet {
-            let label = "warning:".style(Style::new().yellow().bold());
-            self.say(&format!("{label} {}\n", safe(text)));
+            self.message(&format!("{} ", "warning:".style(Style::new().yellow().bold())), text);
         }
     }
 
     /// A next step.
     pub(crate) fn hint(&mut self, text: &str) {
         if !self.quiet {
-            let label = "hint:".style(Style::new().cyan().bold());
-            self.say(&format!("{label} {}\n", safe(text)));
+            self.message(&format!("{} ", "hint:".style(Style::new().cyan().bold())), text);
         }
     }
 
     /// What went wrong.
     pub(crate) fn error(&mut self, text: &str) {
-        self.say(&format!("{} {}\n", "error:".style(Style::new().red().bold()), safe(text)));
+        self.message(&format!("{} ", "error:".style(Style::new().red().bold())), text);
+    }
+
+    /// A message behind its label; further lines of it stand below the first.
+    fn message(&mut self, label: &str, text: &str) {
+        let mut lines = text.trim().lines();
+        let mut shown = format!("{label}{}\n", safe(lines.next().unwrap_or_default()));
+        for line in lines {
+            shown.push_str("  ");
+            shown.push_str(&Untrusted::new(line.trim_end()).for_terminal());
+            shown.push('\n');
+        }
+        let fitted = self.fit(&shown, self.message_width());
+        self.say(&fitted);
     }
 
     /// A reason that belongs to no answer, with its next step.
@@ -224,6 +384,9 @@ impl Printer {
     }
 
     fn say(&mut self, text: &str) {
+        if self.keep(text) {
+            return;
+        }
         // Standard error may be closed; there is nowhere else to report it.
         let _ = self.err.write_all(text.as_bytes());
     }
@@ -287,6 +450,13 @@ impl ProgressBar {
     }
 }
 
+/// No bar stays behind, not even where the work failed.
+impl Drop for ProgressBar {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
 /// The reader closed the pipe early; that is not an error.
 fn ignore_closed(result: io::Result<()>) -> io::Result<()> {
     match result {
@@ -295,6 +465,12 @@ fn ignore_closed(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-fn terminal_width() -> Option<usize> {
-    terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+/// A terminal narrower than this is not laid out for: nothing would be left of a row.
+const MIN_WIDTH: usize = 40;
+/// Where a terminal does not say how wide it is.
+const USUAL_WIDTH: usize = 100;
+
+fn terminal_width() -> usize {
+    let size = terminal_size::terminal_size();
+    size.map_or(USUAL_WIDTH, |(width, _)| usize::from(width.0)).max(MIN_WIDTH)
 }

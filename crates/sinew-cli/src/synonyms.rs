@@ -8,6 +8,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("audit", "scan"),
     ("create", "new"),
     ("dashboard", "ui"),
+    ("daemon", "service install"),
     ("delete", "uninstall"),
     ("edit", "open"),
     ("explain", "why"),

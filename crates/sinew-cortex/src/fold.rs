@@ -14,7 +14,7 @@ use crate::id::Ulid;
 use crate::lesson::RememberedLesson;
 use crate::memory::{
     BlacklistedSkill, CortexMemory, LastFailure, Region, RegionCandidate, RegionPattern,
-    RegionSignal, RetainedSkill,
+    RegionSignal, RetainedSkill, used_on,
 };
 use crate::policy::CortexPolicy;
 use crate::prune;
@@ -238,7 +238,7 @@ fn apply_outcome(
     let is_kept = memory.retained_candidate(&outcome.region, &outcome.slug).is_some();
     if !is_kept {
         let region = region_mut(memory, &outcome.region, at);
-        region.last_used = region.last_used.max(today);
+        used_on(&mut region.last_used, &mut region.used_before_gap, today);
         follow_names(region, id, outcome, failed, shielded);
         if !region.candidates.iter().any(|candidate| candidate.slug == outcome.slug) {
             let (slug, source) = (&outcome.slug, &outcome.source);
@@ -254,7 +254,7 @@ fn apply_outcome(
         candidate.announced = None;
     }
     candidate.source.clone_from(&outcome.source);
-    candidate.last_used = candidate.last_used.max(today);
+    used_on(&mut candidate.last_used, &mut candidate.used_before_gap, today);
     learn_tags(candidate, outcome.side_effects.as_deref());
     if let Some(chars) = outcome.skill_md_chars {
         candidate.skill_md_chars = chars;

@@ -160,6 +160,9 @@ pub struct Region {
     pub candidates: Vec<RegionCandidate>,
     /// When any of them was last used.
     pub last_used: UtcDay,
+    /// When it was used before the last gap of more than [`CLOCK_GAP`] days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_before_gap: Option<UtcDay>,
     /// Outcomes in which a program was missing, by program.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub missing: BTreeMap<String, Vec<Ulid>>,
@@ -178,6 +181,7 @@ impl Region {
             place,
             candidates: Vec::new(),
             last_used,
+            used_before_gap: None,
             missing: BTreeMap::new(),
             env_set: BTreeMap::new(),
             extra: Map::new(),
@@ -191,10 +195,17 @@ impl Region {
         today: UtcDay,
         policy: &CortexPolicy,
     ) -> u32 {
-        today.days_since(match policy.decay {
-            DecayScope::Region => self.last_used,
-            DecayScope::Candidate => candidate.last_used,
-        })
+        let (last_used, before) = match policy.decay {
+            DecayScope::Region => (self.last_used, self.used_before_gap),
+            DecayScope::Candidate => (candidate.last_used, candidate.used_before_gap),
+        };
+        if last_used <= today.plus_days(CLOCK_SKEW) {
+            return today.days_since(last_used);
+        }
+        // A clock that was far ahead wrote that day. What was before it counts, or how far away it is:
+        // a day that has not been must not keep a weight for ever.
+        let before = before.filter(|day| *day <= today.plus_days(CLOCK_SKEW));
+        before.map_or_else(|| last_used.days_since(today), |day| today.days_since(day))
     }
 
     /// A candidate's weight after decay.
@@ -240,6 +251,9 @@ pub struct RegionCandidate {
     pub streak: u32,
     /// When this candidate itself was last used.
     pub last_used: UtcDay,
+    /// When it was used before the last gap of more than [`CLOCK_GAP`] days.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_before_gap: Option<UtcDay>,
     /// Discounted successes and failures.
     pub counts: BayesCounts,
     /// The last outcomes, oldest first, as letters: `S` for success, the first letter of the kind
@@ -263,6 +277,22 @@ pub struct RegionCandidate {
     pub extra: BTreeMap<String, Map<String, Value>>,
 }
 
+/// Days without a use that may as well be a clock that was set wrong.
+pub const CLOCK_GAP: u32 = 365;
+
+/// Days that clocks of a team may differ by.
+const CLOCK_SKEW: i32 = 1;
+
+/// The day of the last use, and of the one before a long gap, after a use on this day.
+pub(crate) fn used_on(last: &mut UtcDay, before_gap: &mut Option<UtcDay>, day: UtcDay) {
+    if day.days_since(*last) > CLOCK_GAP {
+        *before_gap = Some(*last);
+    } else if last.days_since(day) > CLOCK_GAP {
+        *before_gap = (*before_gap).max(Some(day));
+    }
+    *last = (*last).max(day);
+}
+
 /// Outcomes in a candidate's ring: enough to see a change, few enough to read.
 pub const RING: usize = 32;
 
@@ -284,6 +314,7 @@ impl RegionCandidate {
             recent: RecentSuccesses::default(),
             streak: 0,
             last_used: day,
+            used_before_gap: None,
             counts: BayesCounts::default(),
             ring: String::new(),
             drift: 0.0,

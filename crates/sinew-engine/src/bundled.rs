@@ -80,14 +80,15 @@ const BUNDLED_FILES: &[BundledFile] = bundled_files! {
     "xurl/SKILL.md"
 };
 
-/// Where the bundled skills are: OpenClaw's own in its profile, else those found beside the program, or
+/// Where the bundled skills are: a host's own in its profile, else those found beside the program, or
 /// written out once per version.
-pub(crate) fn locate(env: &Environment, profile: &Profile) -> Result<PathBuf, Reason> {
+pub(crate) fn locate(
+    env: &Environment,
+    profile: &Profile,
+    workspace: &Path,
+) -> Result<PathBuf, Reason> {
     let is_named = env.var_path("SINEW_BUNDLED_SKILLS_DIR").is_some();
-    if profile.name == "openclaw"
-        && !is_named
-        && let Some(found) = openclaw_skills(env)
-    {
+    if !is_named && let Some(found) = host_skills(env, profile, workspace) {
         return Ok(found);
     }
     if let Some(found) = sinew_catalog::find_bundled_skills(env) {
@@ -108,18 +109,32 @@ pub(crate) fn locate(env: &Environment, profile: &Profile) -> Result<PathBuf, Re
     Ok(folder)
 }
 
-/// How many levels above OpenClaw's program its `skills` folder is searched for.
-const OPENCLAW_PARENTS: usize = 4;
+/// The skills that came with the host on this machine: in its package, or in a checkout of it.
+fn host_skills(env: &Environment, profile: &Profile, workspace: &Path) -> Option<PathBuf> {
+    let program = match profile.name {
+        "openclaw" => {
+            if let Some(path) = env.var_path("OPENCLAW_BUNDLED_SKILLS_DIR") {
+                return Some(path);
+            }
+            "openclaw"
+        }
+        "openpocket" => "openpocket",
+        _ => return None,
+    };
+    let package = sinew_catalog::find_host_package(env, program, program, workspace)
+        .map(|package| package.root)
+        .or_else(|| checkout(program, workspace))?;
+    Some(package.join("skills")).filter(|folder| folder.is_dir())
+}
 
-/// The skills that came with the OpenClaw on this machine, where its program is on PATH.
-fn openclaw_skills(env: &Environment) -> Option<PathBuf> {
-    if let Some(path) = env.var_path("OPENCLAW_BUNDLED_SKILLS_DIR") {
-        return Some(path);
-    }
-    let program = fs::canonicalize(sinew_catalog::find_program(env, "openclaw")?).ok()?;
-    let above = program.ancestors().skip(1).take(OPENCLAW_PARENTS);
-    let packages = above.filter(|folder| folder.join("package.json").is_file());
-    packages.map(|folder| folder.join("skills")).find(|folder| folder.is_dir())
+/// A checkout of a host's own repository that the caller stands in.
+fn checkout(package: &str, workspace: &Path) -> Option<PathBuf> {
+    let named = |folder: &&Path| {
+        let text = fs::read_to_string(folder.join("package.json")).unwrap_or_default();
+        let manifest: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        manifest.get("name").and_then(serde_json::Value::as_str) == Some(package)
+    };
+    workspace.ancestors().find(named).map(Path::to_path_buf)
 }
 
 /// The program's version and a digest of what it carries: two builds never share a folder.

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use sinew_catalog::{
     CallerFolders, Catalog, CatalogBuilder, CatalogChange, CatalogEntry, CatalogRequest,
-    LARGE_CATALOG, LiveCatalog, PROFILES, Profile, RefreshCause, RemoteMachines, ScanGate,
-    SessionOverrides, Snapshot,
+    LARGE_CATALOG, LiveCatalog, Profile, RefreshCause, RemoteMachines, ScanGate, SessionOverrides,
+    Snapshot,
 };
 use sinew_cortex::signals::SignalVocabulary;
 use sinew_exec::EnvLeases;
@@ -91,6 +91,12 @@ impl Engine {
         Self::over(Arc::default(), env, options)
     }
 
+    /// The same skills as another agent of this machine sees them.
+    pub fn for_agent(&self, agent: &str) -> Result<Arc<Self>, EngineError> {
+        let options = EngineOptions { agent: Some(agent.to_owned()), ..self.options.clone() };
+        Self::open(self.env.clone(), options).map(Arc::new)
+    }
+
     /// The same view under the configuration as it is now; `None` where it did not change.
     ///
     /// Version numbers continue, and what was read stays cached.
@@ -111,7 +117,7 @@ impl Engine {
         env: Environment,
         options: EngineOptions,
     ) -> Result<Self, EngineError> {
-        let profile = find_profile(options.profile.as_deref())?;
+        let profile = find_profile(options.profile.as_deref(), &env)?;
         if let Some(path) = &options.config
             && !path.is_file()
         {
@@ -136,7 +142,7 @@ impl Engine {
             );
         }
         let scan_files = ScanFiles::below(&env.sinew_home());
-        let bundled = match bundled::locate(&env, profile) {
+        let bundled = match bundled::locate(&env, profile, &workspace) {
             Ok(folder) => Some(folder),
             Err(reason) => {
                 opening.push(reason);
@@ -151,6 +157,7 @@ impl Engine {
                 execution_workspace: options.execution_workspace.clone(),
                 bundled,
                 workspace_only: options.workspace_only,
+                agent_id: options.agent.clone(),
             },
             agent: options.agent.clone(),
             options,
@@ -247,7 +254,7 @@ impl Engine {
             env: &self.env,
             agent: self.agent.as_deref(),
             overrides: self.options.overrides.clone(),
-            remote: self.options.remote.clone(),
+            remote: self.remote_machines(),
             reserved_commands: self.options.reserved_commands.clone(),
             scan: Some(&self.scan_gate),
             vouch: Some(trust),
@@ -306,10 +313,15 @@ impl Engine {
     }
 }
 
-fn find_profile(name: Option<&str>) -> Result<&'static Profile, EngineError> {
+fn find_profile(name: Option<&str>, env: &Environment) -> Result<&'static Profile, EngineError> {
     let Some(name) = name else { return Ok(Profile::default_profile()) };
-    Profile::find(name).ok_or_else(|| {
-        let known = || PROFILES.iter().map(|profile| profile.name);
+    let configured = || {
+        // A host that sinew does not know, from sinew's own configuration.
+        let config = LoadedConfig::read(env.config_path(Profile::default_profile().name)).config;
+        config.hosts.get(name).map(|host| sinew_catalog::configured_profile(name, host))
+    };
+    Profile::find(name).or_else(configured).ok_or_else(|| {
+        let known = || sinew_catalog::all_profiles().map(|profile| profile.name);
         let error =
             EngineError::new(ErrorCode::UnknownProfile, format!("there is no profile `{name}`"));
         let error = match sinew_settings::nearest(name, known()).first() {
@@ -343,14 +355,43 @@ fn workspace(
     if let Some(named) = &options.workspace {
         return tidy(&env.cwd.join(named));
     }
-    if profile.name == "openclaw" {
-        if let Some(configured) = &config.agents.workspace {
-            return env.expand_home(configured);
-        }
-        let usual = env.openclaw_state().0.join("workspace");
-        if usual.is_dir() {
-            return usual;
-        }
+    let agent = options.agent.as_deref();
+    match profile.name {
+        "openclaw" => openclaw_workspace(agent, config, env).unwrap_or_else(|| env.cwd.clone()),
+        "openpocket" => openpocket_workspace(agent, config, env).unwrap_or_else(|| env.cwd.clone()),
+        _ => env.cwd.clone(),
     }
-    env.cwd.clone()
+}
+
+/// The agent that has OpenClaw's folders without a name of its own.
+const MAIN_AGENT: &str = "main";
+
+/// The workspace of OpenClaw's agent: its own, else the default for the main one, else a folder beside
+/// it that carries the agent's name.
+fn openclaw_workspace(agent: Option<&str>, config: &Config, env: &Environment) -> Option<PathBuf> {
+    let id = agent.unwrap_or(MAIN_AGENT);
+    let own = config.agents.entries.get(id).and_then(|agent| agent.workspace.as_deref());
+    if let Some(own) = own {
+        return Some(env.expand_home(own));
+    }
+    let is_main = id == MAIN_AGENT || !config.agents.entries.contains_key(id);
+    let shared = config.agents.workspace.as_deref().map(|path| env.expand_home(path));
+    let state = env.openclaw_state().0;
+    match (is_main, shared) {
+        (true, Some(shared)) => Some(shared),
+        (true, None) => Some(state.join("workspace")).filter(|usual| usual.is_dir()),
+        (false, Some(shared)) => Some(shared.join(id)),
+        (false, None) => Some(state.join(format!("workspace-{id}"))),
+    }
+}
+
+/// The workspace that OpenPocket's own configuration names for an agent, or for all of them.
+fn openpocket_workspace(
+    agent: Option<&str>,
+    config: &Config,
+    env: &Environment,
+) -> Option<PathBuf> {
+    let own = agent.and_then(|id| config.agents.entries.get(id)?.workspace.as_deref());
+    let shared = || config.tree.get("workspaceDir").and_then(serde_json::Value::as_str);
+    own.or_else(shared).map(|path| env.expand_home(path))
 }

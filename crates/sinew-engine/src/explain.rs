@@ -162,6 +162,9 @@ impl SkillsHandle<'_> {
             let said = format!("not_servable: {} ({})", not.as_str(), not.sentence());
             why.step("served", ExplanationMark::Note, said);
         }
+        for reason in crate::routing::discounts(entry) {
+            why.step("route", ExplanationMark::Note, reason.sentence());
+        }
         if self.engine.known_outcomes() == 0 {
             return;
         }

@@ -51,11 +51,15 @@ mod exec;
 mod explain;
 mod home_care;
 pub mod hook;
+mod host_compare;
 pub mod hub;
 mod live_engine;
 pub mod model;
+mod percent;
 mod quality;
+mod remote_machines;
 mod routing;
+mod service;
 mod settings;
 mod skills;
 mod status;
@@ -75,8 +79,8 @@ pub use connect::{
 };
 pub use cortex::{
     Cortex, CortexExport, CortexImport, CortexOverview, LearnedPrior, LessonRow, NewOutcome,
-    OutcomeEffect, ProbedLesson, PruneReport, RebuildReport, ReflexChange, RegionRow, ReportedRun,
-    SkillIdentity, TaskRecall, WhyAnswer,
+    OutcomeEffect, OutcomeReport, ProbedLesson, PruneReport, RebuildReport, ReflexChange,
+    RegionRow, ReportedRun, SkillIdentity, TaskRecall, WhyAnswer,
 };
 pub use details::SkillDetails;
 pub use engine::{Engine, EngineOptions};
@@ -87,18 +91,22 @@ pub use exec::{
 };
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use home_care::{close_home, sweep_leftovers};
+pub use host_compare::{COMPARE_TIME, CompareRow, CompareVerdict, HostComparison};
 pub use hub::HubHandle;
 pub use live_engine::{LiveEngine, LiveView};
+pub use percent::percent;
 pub use quality::{
     CheckReport, CheckSummary, FixedFile, QualityHandle, ScanAcceptance, ScannedTarget,
     SkillShortfall, UnlistedSkill, ValidatedFile, ValidationReport, ValidationTarget,
 };
+pub use remote_machines::{MAX_REMOTE_TTL_SECONDS, RemoteRecord};
 pub use routing::{
     AnswerPrompt, CASES_FILE, CatalogRouter, EvalData, EvalRunSide, IndexStatus, ModelComparison,
     NamedSkill, NeighbourReport, QuestionGuard, ReflexHit, RegionLeader, RouteAnswer,
     RouteCalibration, RouteMatch, RouteRequest, RouteStep, Routing, SavedCase, SkillNeighbour,
     UnavailableSkill, VectorProgress,
 };
+pub use service::{ServiceHandle, ServiceStatus};
 pub use settings::{
     ConfigImport, ConfigValueChange, ConfigValueView, ConfigView, SettingsHandle,
     SkillSettingsPatch,

@@ -1,5 +1,7 @@
 //! Names: which slugs may be published, and which would be mistaken for another.
 
+use sinew_guard::archive;
+
 /// The shortest and the longest slug that may be published.
 const SLUG_LENGTH: std::ops::RangeInclusive<usize> = 3..=96;
 /// How many edits apart two slugs of different owners must be.
@@ -81,7 +83,8 @@ pub(crate) fn publish_slug(text: &str) -> Result<String, String> {
     if slug.contains("--") {
         return Err("Slug must not contain \"--\"".to_owned());
     }
-    if RESERVED.contains(&slug.as_str()) {
+    // `con`, `nul`, `com1`: no client on Windows could unpack it.
+    if RESERVED.contains(&slug.as_str()) || archive::components(&slug).is_err() {
         return Err(format!("Slug \"{slug}\" is reserved"));
     }
     Ok(slug)
@@ -151,9 +154,22 @@ mod tests {
             assert!(publish_slug(fine).is_ok(), "{fine:?}");
         }
         let long = "a".repeat(97);
-        for bad in
-            ["a--b", "-a", "ab", "admin", "a-", "", "a b c", "a/b/c", "..", "ünïcode", &*long]
-        {
+        for bad in [
+            "a--b",
+            "-a",
+            "ab",
+            "admin",
+            "con",
+            "nul",
+            "com1",
+            "a-",
+            "",
+            "a b c",
+            "a/b/c",
+            "..",
+            "ünïcode",
+            &*long,
+        ] {
             assert!(publish_slug(bad).is_err(), "{bad:?}");
         }
         assert_eq!(read_slug("Legacy--Skill").as_deref(), Some("legacy--skill"));

@@ -21,6 +21,8 @@ use super::token::TokenRole;
 use super::upload::{content_type, storage_id};
 use super::{TeamRegistry, audit, names};
 
+/// The longest version: it stands in addresses, file names and every list.
+const MAX_VERSION: usize = 128;
 /// The longest name and changelog that are kept.
 const MAX_NAME: usize = 120;
 const MAX_CHANGELOG: usize = 20_000;
@@ -157,6 +159,10 @@ impl TeamRegistry {
             }
         };
         caller.require_owner(&owner)?;
+        if payload.version.len() > MAX_VERSION {
+            let text = format!("Version must have at most {MAX_VERSION} characters");
+            return Err(RegistryRefusal::bad(text));
+        }
         let version = semver::Version::parse(payload.version.trim());
         let version = version.map_err(|_| RegistryRefusal::bad("Version must be valid semver"))?;
         let mut used = Vec::new();

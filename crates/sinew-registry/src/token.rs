@@ -157,6 +157,12 @@ pub enum TokenError {
     /// The secret that hashes are made with cannot be read.
     #[error("the registry's pepper cannot be used: {0}")]
     Pepper(#[from] PrivateFileError),
+    /// The secret that hashes are made with is empty or short: anyone could make the hash of a token.
+    #[error("the registry's pepper has {found} bytes of {PEPPER_BYTES}; restore it from a copy")]
+    WeakPepper {
+        /// Its length.
+        found: usize,
+    },
     /// The system has no randomness.
     #[error("this system gives no random numbers: {0}")]
     Random(String),
@@ -164,6 +170,9 @@ pub enum TokenError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// The length of the secret that hashes are made with.
+const PEPPER_BYTES: usize = 32;
 
 /// The tokens of a registry.
 #[derive(Clone)]
@@ -198,7 +207,11 @@ impl TokenStore {
                 other => other.map_err(PrivateFileError::from)?,
             }
         }
-        Ok(Self { store, pepper: private_files::read(&path)?.into() })
+        let pepper = private_files::read(&path)?;
+        if pepper.len() < PEPPER_BYTES {
+            return Err(TokenError::WeakPepper { found: pepper.len() });
+        }
+        Ok(Self { store, pepper: pepper.into() })
     }
 
     /// Makes a token.

@@ -2,6 +2,7 @@
 
 use sinew_skill::{ReadOptions, Skill, YamlValue, content_hash, read, sections};
 
+use crate::stuffing::{self, StuffingReason};
 use crate::text::language::{Language, guess, is_foreign};
 use crate::text::negative::without_negatives;
 use crate::text::{head, lexicon, normalised, plain};
@@ -40,8 +41,18 @@ pub struct RouteDocument {
 }
 
 impl RouteDocument {
-    /// A document from a parsed skill; `hash` is that of the file.
+    /// A document from a parsed skill; `hash` is that of the file. Text that is there to be found, and
+    /// not to be read, is left out.
     pub fn from_skill(id: &str, skill: &Skill, body: &str, hash: &str) -> Self {
+        stuffing::counted(Self::whole(id, skill, body, hash)).0
+    }
+
+    /// Why parts of a skill's text do not count for routing.
+    pub fn discounts(skill: &Skill, body: &str) -> Vec<StuffingReason> {
+        stuffing::counted(Self::whole("", skill, body, "")).1
+    }
+
+    fn whole(id: &str, skill: &Skill, body: &str, hash: &str) -> Self {
         let mut triggers = skill.triggers.any.clone();
         triggers.extend(skill.triggers.all.iter().cloned());
         for key in ["when_to_use", "when-to-use"] {

@@ -48,6 +48,7 @@ mod signal_scale;
 mod signals;
 mod sorted_table;
 mod spelling;
+mod stuffing;
 mod text;
 mod top_documents;
 pub mod words;
@@ -75,4 +76,5 @@ pub use sinew_models::{
     EmbedDialect, EmbedError, EmbedTransport, Embedder, KernelLevel, ModelLoadError,
     REMOTE_DEADLINE, RemoteEmbedder, StaticModel, TEMPLATE_VERSION, TextEncoder, TextSide,
 };
+pub use stuffing::StuffingReason;
 pub use text::language::{Language, guess as guess_language};

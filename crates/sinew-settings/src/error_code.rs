@@ -137,6 +137,8 @@ error_codes! {
         NoProgram "no-program" Environment, "The program does not know where it is installed.";
         NoEntropy "no-entropy" Environment, "The system gives no random numbers.";
         NoRuntime "no-runtime" Environment, "The system gives no threads.";
+        NoServiceManager "no-service-manager" Environment, "The system has no service manager that sinew can ask.";
+        ServiceRefused "service-refused" Environment, "The system's service manager did not accept the service.";
         FileError "file-error" Environment, "A file cannot be read or written.";
         ChangedMeanwhile "changed-meanwhile" Environment 409, "Another process changed it at the same time.";
         TooLarge "too-large" Refused 413, "It is larger than is allowed.";

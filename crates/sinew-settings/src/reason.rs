@@ -167,6 +167,8 @@ codes! {
     }
     Gate {
         Disabled "disabled" Info, "The configuration switches the skill off.";
+        HostDisabled "host-disabled" Info, "The host's own settings switch the skill off.";
+        PluginDisabled "plugin-disabled" Info, "The skill came with a plugin that is switched off.";
         SecretUnavailable "secret-unavailable" Error, "A configured secret cannot be resolved.";
         NotInAllowBundled "not-in-allow-bundled" Info, "The list of allowed bundled skills does not include it.";
         OsMismatch "os-mismatch" Info, "The skill is for another operating system.";
@@ -182,6 +184,7 @@ codes! {
         AgentFilter "agent-filter" Info, "The agent's own list does not include it.";
         SessionOverride "session-override" Info, "This session shows or hides it.";
         ModelInvocationDisabled "model-invocation-disabled" Info, "Only people may call it, not the model.";
+        HostHidden "host-hidden" Info, "The host's own settings hide it from the model.";
         NotUserInvocable "not-user-invocable" Info, "It is not a slash command.";
     }
     Prompt {
@@ -201,6 +204,8 @@ codes! {
         UnknownFilterName "unknown-filter-name" Warn, "An agent's list names a skill that does not exist.";
         UnknownAgent "unknown-agent" Warn, "The configuration does not mention this agent.";
         PluginSkipped "plugin-skipped" Info, "A plugin contributes no skills.";
+        HostFileUnreadable "host-file-unreadable" Warn, "A file in which a host keeps its settings or plugins cannot be read.";
+        FolderNotTrusted "folder-not-trusted" Info, "The host does not trust this folder, and reads none of its skills.";
     }
     Watch {
         WatchUnavailable "watch-unavailable" Warn, "Changes cannot be watched on this machine right now.";

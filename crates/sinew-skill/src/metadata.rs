@@ -127,6 +127,33 @@ pub(crate) struct ParsedMetadata {
     pub(crate) reasons: Vec<Reason>,
 }
 
+/// The map that literal dotted keys of one vendor make; a deeper path than three parts says nothing.
+fn dotted_block(fields: &YamlMapping) -> Option<(&'static str, YamlMapping)> {
+    VENDORS.iter().find_map(|vendor| {
+        let mut block = YamlMapping::default();
+        for (key, value) in fields.iter() {
+            let Some((first, rest)) = key.split_once('.') else { continue };
+            if !first.eq_ignore_ascii_case(vendor) {
+                continue;
+            }
+            match rest.split_once('.') {
+                None => block.0.push((rest.to_owned(), value.clone())),
+                Some((part, leaf)) => {
+                    let at = block.0.iter().position(|(name, _)| name.eq_ignore_ascii_case(part));
+                    let at = at.unwrap_or_else(|| {
+                        block.0.push((part.to_owned(), YamlValue::Map(YamlMapping::default())));
+                        block.0.len() - 1
+                    });
+                    if let YamlValue::Map(map) = &mut block.0[at].1 {
+                        map.0.push((leaf.to_owned(), value.clone()));
+                    }
+                }
+            }
+        }
+        (!block.is_empty()).then_some((*vendor, block))
+    })
+}
+
 /// Reads the vendor block from the front matter's fields.
 pub(crate) fn read_metadata(fields: &YamlMapping, dialect: SkillDialect) -> ParsedMetadata {
     let mut reader = MetadataReader { dialect, outcome: ParsedMetadata::default() };
@@ -174,6 +201,13 @@ impl MetadataReader {
             && let Some((vendor, block)) = self.vendor_block(fields)
         {
             self.block(vendor, block);
+            return;
+        }
+        // Its own line-based reader takes whole paths for keys: `openclaw.requires.bins: git`.
+        if self.dialect.is_openpocket()
+            && let Some((vendor, block)) = dotted_block(fields)
+        {
+            self.block(vendor, &block);
         }
     }
 

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use sinew_catalog::{
-    CallerFolders, Catalog, CatalogBuilder, CatalogRequest, Profile, RemoteMachines, ScanGate,
-    SessionOverrides,
+    CallerFolders, Catalog, CatalogBuilder, CatalogRequest, Profile, RemoteMachine, RemoteMachines,
+    ScanGate, SessionOverrides,
 };
 use sinew_settings::{Config, Environment, FixedClock};
 use tempfile::TempDir;
@@ -23,6 +23,7 @@ pub struct TestMachine {
     config: Config,
     profile: &'static Profile,
     agent: Option<String>,
+    workspace: String,
     overrides: SessionOverrides,
     bundled: Option<PathBuf>,
     reserved: Vec<String>,
@@ -47,6 +48,7 @@ impl TestMachine {
             config: Config::default(),
             profile: Profile::default_profile(),
             agent: None,
+            workspace: "work".to_owned(),
             overrides: SessionOverrides::new(),
             bundled: None,
             reserved: Vec::new(),
@@ -190,6 +192,25 @@ impl TestMachine {
         self
     }
 
+    /// Stands in another folder.
+    #[must_use]
+    pub fn workspace(mut self, path: &str) -> Self {
+        fs::create_dir_all(self.path(path)).expect("the folder");
+        path.clone_into(&mut self.workspace);
+        self
+    }
+
+    /// Connects a machine that has a name.
+    #[must_use]
+    pub fn connected(mut self, id: &str, platform: &str, bins: &[&str]) -> Self {
+        self.remote.named.push(RemoteMachine {
+            id: id.to_owned(),
+            platform: platform.to_owned(),
+            bins: bins.iter().map(|name| (*name).to_owned()).collect(),
+        });
+        self
+    }
+
     /// Connects other machines with these platforms and programs.
     #[must_use]
     pub fn remote(mut self, platforms: &[&str], bins: &[&str]) -> Self {
@@ -231,7 +252,7 @@ impl TestMachine {
         with(&CatalogRequest {
             profile: self.profile,
             places: CallerFolders {
-                workspace: self.path("work"),
+                workspace: self.path(&self.workspace),
                 bundled: self.bundled.clone(),
                 ..CallerFolders::default()
             },

@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::capture::{self, CaptureGuards, CaptureVerdict};
 use crate::error::Result;
 use crate::event::{WorkshopEvent, WorkshopEventKind};
-use crate::proposal::Proposal;
-use crate::publish::PublishResult;
+use crate::proposal::{Proposal, ProposalSource};
+use crate::publish::{PublishResult, title_of};
 use crate::status::ProposalState;
 use crate::turn::FinishedTurn;
 use crate::workshop::Workshop;
@@ -299,6 +299,8 @@ impl Workshop<'_> {
         let mut made = self.made(merged, runs_of, found);
         if let Some(skill) = leader.and_then(|leader| leader.skill.clone()) {
             made.name = skill;
+        } else if let Some(proposal) = self.interrupted_proposal(found, runs)? {
+            return self.adopt(proposal, made, found, learned);
         } else {
             made.name = self.free_name(&made.name, found, runs)?;
         }
@@ -334,6 +336,49 @@ impl Workshop<'_> {
             }
         }
         self.keep(known, Some(&kept_of(&found.clean)), found.settings)?;
+        Ok(learned)
+    }
+
+    /// The proposal that a process made of this run before it was killed: it is there, and no run that is
+    /// remembered led to it.
+    fn interrupted_proposal(
+        &self,
+        found: &LearnContext<'_>,
+        runs: &[LearnedRun],
+    ) -> Result<Option<Proposal>> {
+        let title = title_of(&found.clean.run.task);
+        let session = found.clean.run.session.as_str();
+        let is_known = |id: &str| runs.iter().any(|run| run.proposal.as_deref() == Some(id));
+        let proposals = self.records()?.proposals()?;
+        Ok(proposals.into_iter().find(|proposal| {
+            proposal.source == ProposalSource::Trace
+                && !session.is_empty()
+                && proposal.session_id.as_deref() == Some(session)
+                && proposal.title == title
+                && !is_known(&proposal.id)
+        }))
+    }
+
+    /// Remembers a run whose proposal is there already.
+    fn adopt(
+        &self,
+        proposal: Proposal,
+        mut made: SkillDraft,
+        found: &LearnContext<'_>,
+        mut learned: LearnResult,
+    ) -> Result<LearnResult> {
+        let mut known = found.known.clone();
+        known.skill = Some(proposal.skill_name.clone());
+        known.proposal = Some(proposal.id.clone());
+        self.keep(known, Some(&kept_of(&found.clean)), found.settings)?;
+        made.name.clone_from(&proposal.skill_name);
+        learned.became = match proposal.status {
+            ProposalState::Quarantined { .. } => LearnStatus::Quarantined,
+            ProposalState::Applied => LearnStatus::Written,
+            _ => LearnStatus::Proposed,
+        };
+        learned.draft = Some(made);
+        learned.proposal = Some(proposal);
         Ok(learned)
     }
 

@@ -185,6 +185,11 @@ fn origin(found: &LearnContext<'_>, apply: ApplyMode) -> ProposalOrigin {
     }
 }
 
+/// The title of what a run is proposed as.
+pub(crate) fn title_of(task: &str) -> String {
+    format!("Skill from a finished run: {}", sinew_skill::ecmascript::short(task, 160))
+}
+
 fn to_propose(
     made: &SkillDraft,
     found: &LearnContext<'_>,
@@ -194,10 +199,9 @@ fn to_propose(
     if let Some(script) = &made.script {
         files.insert(REPLAY_FILE.to_owned(), script.clone());
     }
-    let task = sinew_skill::ecmascript::short(&found.clean.run.task, 160);
     ProposalRequest {
         skill_name: made.name.clone(),
-        title: format!("Skill from a finished run: {task}"),
+        title: title_of(&found.clean.run.task),
         reason: match made.runs {
             1 => format!("A run of {} succeeded", found.clean.run.agent),
             n => format!("{n} runs of {} went the same way", found.clean.run.agent),

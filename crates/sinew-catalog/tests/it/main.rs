@@ -7,6 +7,7 @@ mod filters;
 mod gate;
 mod golden_gate;
 mod golden_prompt;
+mod hosts;
 mod install;
 mod keep;
 mod locations;

@@ -12,8 +12,9 @@ use sinew_settings::{Actor, ErrorCode, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::keys;
+use crate::layout::{TableColumn, TextTable, first_rows, write_more};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable, safe};
+use crate::render::{self, safe};
 
 /// Approve or reject what waits for a person
 ///
@@ -126,7 +127,7 @@ pub(crate) fn deciding_actor(engine: &Engine, out: &Printer, act: UnattendedAct)
 }
 
 fn list(approvals: Vec<Approval>, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let width = out.width();
+    let (width, rows) = (out.width(), out.rows(false));
     let mut remembered = engine.approvals().list(false)?;
     remembered.retain(Approval::is_remembered);
     let listing = ApprovalListing { approvals, remembered };
@@ -139,9 +140,11 @@ fn list(approvals: Vec<Approval>, engine: &Engine, out: &mut Printer) -> Command
             TableColumn::fixed("KIND"),
             TableColumn::flexible("ABOUT"),
             TableColumn::fixed("SCAN"),
-            TableColumn::fixed("UNTIL"),
+            TableColumn::fixed("UNTIL").from(80),
         ]);
-        for approval in listing.approvals.iter().chain(&listing.remembered) {
+        let all: Vec<&Approval> = listing.approvals.iter().chain(&listing.remembered).collect();
+        let (shown, left) = first_rows(&all, rows);
+        for approval in shown {
             let scan = approval.evidence.scan.map_or("", |scan| verdict(scan.verdict));
             let until = match approval.is_remembered() {
                 true => "remembered".to_owned(),
@@ -155,7 +158,8 @@ fn list(approvals: Vec<Approval>, engine: &Engine, out: &mut Printer) -> Command
                 render::dim(&until),
             ]);
         }
-        table.write(text, width)
+        table.write(text, width)?;
+        write_more(text, 0, left, "sinew approve --list --json")
     })?;
     Ok(Exit::Done)
 }

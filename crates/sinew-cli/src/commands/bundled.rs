@@ -8,8 +8,9 @@ use sinew_engine::Engine;
 use super::list::{description, missing};
 use super::new::SkillFolderArgs;
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable, WholeListArgs, first_rows, write_more};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// The skills that sinew carries: list them, or copy one to change it
 ///
@@ -37,7 +38,10 @@ impl BundledArgs {
 #[derive(Debug, Subcommand)]
 enum BundledCommand {
     /// List them, with what each lacks here
-    List,
+    List {
+        #[command(flatten)]
+        whole: WholeListArgs,
+    },
     /// Copy one for editing; your copy is used instead
     Eject {
         /// The skill
@@ -54,16 +58,16 @@ struct CarriedSkills<'a> {
 
 pub(crate) fn run(args: &BundledArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
-        BundledCommand::List => list(engine, out),
+        BundledCommand::List { whole } => list(*whole, engine, out),
         BundledCommand::Eject { name, place } => eject(name, place, engine, out),
     }
 }
 
-fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
+fn list(whole: WholeListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     let skills = engine.skills().carried(&snapshot.catalog);
     super::tell_issues(engine, &snapshot.catalog, out);
-    let width = out.width();
+    let (width, rows) = (out.width(), out.rows(whole.all));
     let ready = skills.iter().filter(|entry| entry.state == EntryState::Ready).count();
     let heading = format!("{ready} of {} carried skills are ready", skills.len());
     let carried = CarriedSkills { skills };
@@ -78,9 +82,10 @@ fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
             TableColumn::fixed("STATE"),
             TableColumn::fixed("SKILL"),
             TableColumn::flexible("MISSING"),
-            TableColumn::flexible("DESCRIPTION"),
+            TableColumn::flexible("DESCRIPTION").from(80),
         ]);
-        for entry in &carried.skills {
+        let (shown, left) = first_rows(&carried.skills, rows);
+        for entry in shown {
             table.row(vec![
                 render::state(entry.state),
                 render::plain(&entry.name),
@@ -88,7 +93,8 @@ fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
                 render::dim(&description(entry)),
             ]);
         }
-        table.write(text, width)
+        table.write(text, width)?;
+        write_more(text, 0, left, "sinew bundled list --all")
     })?;
     Ok(Exit::Done)
 }

@@ -9,8 +9,9 @@ use sinew_guard::Untrusted;
 use sinew_settings::ErrorKind;
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable, WholeListArgs, first_rows, write_more};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// List the slash commands that skills provide, or resolve a message
 ///
@@ -24,6 +25,8 @@ use crate::render::{self, TableColumn, TextTable};
 pub(crate) struct CommandsArgs {
     #[command(subcommand)]
     action: Option<CommandsSubcommand>,
+    #[command(flatten)]
+    whole: WholeListArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -50,33 +53,35 @@ struct CommandListing<'a> {
 pub(crate) fn run(args: &CommandsArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
         Some(CommandsSubcommand::Resolve { text, tools }) => resolve(text, tools, engine, out),
-        None => list(engine, out),
+        None => list(args.whole, engine, out),
     }
 }
 
-fn list(engine: &Engine, out: &mut Printer) -> CommandResult {
+fn list(whole: WholeListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let snapshot = engine.snapshot();
     super::tell_issues(engine, &snapshot.catalog, out);
     let listing = CommandListing { commands: snapshot.catalog.commands.specs() };
-    let width = out.width();
+    let (width, rows) = (out.width(), out.rows(whole.all));
     out.data(&listing, |text| {
         if listing.commands.is_empty() {
             return writeln!(text, "no skill provides a command");
         }
         let columns = vec![
             TableColumn::fixed("COMMAND"),
-            TableColumn::fixed("SKILL"),
+            TableColumn::fixed("SKILL").from(100),
             TableColumn::flexible("DESCRIPTION"),
         ];
         let mut table = TextTable::new(columns);
-        for command in listing.commands {
+        let (shown, left) = first_rows(listing.commands, rows);
+        for command in shown {
             table.row(vec![
                 render::plain(&format!("/{}", command.name)),
                 render::plain(&command.skill_name),
                 render::plain(&command.description),
             ]);
         }
-        table.write(text, width)
+        table.write(text, width)?;
+        write_more(text, 0, left, "sinew commands --all")
     })?;
     Ok(Exit::Done)
 }

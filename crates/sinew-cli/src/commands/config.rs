@@ -2,12 +2,13 @@ use std::fmt::Write as _;
 
 use clap::Subcommand;
 use serde_json::Value;
-use sinew_engine::{ConfigValueChange, Engine, EngineError};
+use sinew_engine::{ConfigValueChange, ConfigValueView, Engine, EngineError};
 use sinew_settings::config::UnattendedAct;
 use sinew_settings::{Actor, ErrorCode, ReasonSeverity};
 
 use super::approve::{current_actor, deciding_actor, terminal_person};
 use crate::exit::{CommandResult, Exit};
+use crate::layout::WholeListArgs;
 use crate::printer::Printer;
 use crate::render;
 
@@ -34,8 +35,11 @@ pub(crate) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum ConfigCommand {
-    /// Show each key with its value; secrets are shown as set or unset
-    Show,
+    /// Show what is set, and with --all every key; secrets are shown as set or unset
+    Show {
+        #[command(flatten)]
+        whole: WholeListArgs,
+    },
     /// Print the path of the file that is read
     Path,
     /// Print one value
@@ -71,7 +75,7 @@ enum ConfigCommand {
 
 pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.action {
-        ConfigCommand::Show => show(engine, out),
+        ConfigCommand::Show { whole } => show(*whole, engine, out),
         ConfigCommand::Path => {
             let source = engine.settings().config_source();
             out.data(source, |text| writeln!(text, "{}", source.path.display()))?;
@@ -83,7 +87,9 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
         ConfigCommand::Get { key } => {
             let value = engine.settings().config_value(key)?;
             out.data(&value, |text| writeln!(text, "{}", written(&value.value)))?;
-            if !value.set {
+            if let Some(file) = &value.written {
+                out.warn(&format!("the file says {}, which is out of range", written(file)));
+            } else if !value.set {
                 out.note("the file does not set it; this is the default");
             }
             Ok(Exit::Done)
@@ -119,6 +125,19 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
     }
 }
 
+/// A key and what holds; where the file says something that cannot hold, that as well.
+fn write_value(text: &mut String, value: &ConfigValueView) -> std::fmt::Result {
+    let line = format!("{} = {}", value.key, written(&value.value));
+    let line = if value.set { render::plain(&line) } else { render::dim(&line) };
+    match &value.written {
+        None => writeln!(text, "{line}"),
+        Some(file) => {
+            let said = format!("(the file says {}, which is out of range)", written(file));
+            writeln!(text, "{line} {}", render::warning(&said))
+        }
+    }
+}
+
 /// A value in one line.
 fn written(value: &Value) -> String {
     render::safe(&match value {
@@ -149,7 +168,7 @@ fn tell_change(change: &ConfigValueChange, out: &mut Printer) -> CommandResult {
 fn edit(engine: &Engine, out: &mut Printer) -> CommandResult {
     if !out.can_ask() {
         return Err(EngineError::new(ErrorCode::NeedsATerminal, "editing needs a terminal")
-            .hint("`sinew config set <key> <value>` sets one value")
+            .hint("`sinew config set route.top 8` sets one value")
             .into());
     }
     let settings = engine.settings();
@@ -206,22 +225,31 @@ fn edited(engine: &Engine, text: &str) -> Result<String, EngineError> {
     std::fs::read_to_string(copy.path()).map_err(failed)
 }
 
-fn show(engine: &Engine, out: &mut Printer) -> CommandResult {
+fn show(whole: WholeListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let shown = engine.settings().config_view();
     for reason in shown.issues.iter().filter(|reason| reason.severity > ReasonSeverity::Info) {
         if !out.is_json() {
             out.reason(reason);
         }
     }
+    let everything = out.rows(whole.all) == usize::MAX;
     out.data(&shown, |text| {
         let exists = if shown.source.exists { "" } else { " (none; every default holds)" };
         render::heading(text, &format!("{}{exists}", shown.source.path.display()))?;
-        for value in &shown.values {
-            let line = format!("{} = {}", value.key, written(&value.value));
-            let line = if value.set { render::plain(&line) } else { render::dim(&line) };
-            writeln!(text, "{line}")?;
+        let (values, defaults): (Vec<&ConfigValueView>, Vec<&ConfigValueView>) = shown
+            .values
+            .iter()
+            .partition(|value| everything || value.set || value.written.is_some());
+        for value in values {
+            write_value(text, value)?;
         }
-        Ok(())
+        match defaults.len() {
+            0 => Ok(()),
+            count => {
+                let said = format!("and {count} defaults: `sinew config show --all`");
+                writeln!(text, "{}", render::dim(&said))
+            }
+        }
     })?;
     Ok(Exit::Done)
 }

@@ -23,7 +23,7 @@ pub(crate) struct ContextArgs {}
 
 pub(crate) fn run(_args: &ContextArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let contexts = engine.connect().context(engine.agent())?;
-    out.data(&contexts, |text| write_contexts(text, &contexts))?;
+    out.beginning(&contexts, "sinew context", |text| write_contexts(text, &contexts))?;
     if contexts.is_empty() {
         out.note("no agent was found on this machine");
         out.hint("`sinew context --agent claude-code` shows what one would list");
@@ -57,5 +57,5 @@ fn write_contexts(text: &mut String, contexts: &[AgentContext]) -> std::fmt::Res
 
 fn write_cost(text: &mut String, what: &str, cost: &ContextCost) -> std::fmt::Result {
     let ContextCost { skills, characters, tokens } = cost;
-    writeln!(text, "  {what:<16} {skills:>5} skills {characters:>8} characters {tokens:>7} tokens")
+    writeln!(text, "  {what:<15} {skills:>4} skills {characters:>6} characters, {tokens} tokens")
 }

@@ -1,6 +1,7 @@
 use std::fmt::Write as _;
 
 use serde::Serialize;
+use sinew_catalog::Catalog;
 use sinew_catalog::install::InstallOption;
 use sinew_engine::{DepsInstallReport, DepsInstallRequest, DepsReport, Engine};
 use sinew_exec::child::ProcessControl;
@@ -8,6 +9,7 @@ use sinew_settings::{ErrorKind, ReasonCode};
 
 use super::terminal_approver::{GivenAnswers, TerminalApprover};
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{MAX_ROWS, TableColumn, TextTable, first_rows, write_more};
 use crate::printer::Printer;
 use crate::render;
 use crate::signals;
@@ -97,11 +99,15 @@ pub(crate) fn run(args: &DepsArgs, engine: &Engine, out: &mut Printer) -> Comman
     }
     let Some(skill) = &args.skill else {
         let listing = DepsListing { skills: engine.exec().all_deps(catalog) };
+        let (width, narrow) = (out.width(), out.rows(args.all) != usize::MAX);
         out.data(&listing, |text| {
             if listing.skills.is_empty() {
                 return writeln!(text, "every skill has what it needs");
             }
-            listing.skills.iter().try_for_each(|report| write_report(text, report, false))
+            match narrow {
+                false => listing.skills.iter().try_for_each(|one| write_report(text, one, false)),
+                true => write_overview(text, &listing.skills, catalog, width),
+            }
         })?;
         return Ok(if listing.skills.is_empty() { Exit::Done } else { Exit::No });
     };
@@ -167,6 +173,60 @@ pub(super) fn command_line(argv: &[String]) -> String {
     render::safe(&argv.iter().map(plain).collect::<Vec<_>>().join(" "))
 }
 
+/// What each skill lacks and the best way to get it, one line each: the user's own first.
+fn write_overview(
+    text: &mut String,
+    skills: &[DepsReport],
+    catalog: &Catalog,
+    width: usize,
+) -> std::fmt::Result {
+    let is_carried = |report: &&DepsReport| {
+        catalog.unshadowed().any(|entry| entry.bundled && entry.name == report.skill)
+    };
+    let (carried, own): (Vec<&DepsReport>, Vec<&DepsReport>) = skills.iter().partition(is_carried);
+    let all: Vec<&DepsReport> = own.into_iter().chain(carried).collect();
+    let heading = match all.len() {
+        1 => "1 skill lacks something here".to_owned(),
+        count => format!("{count} skills lack something here"),
+    };
+    render::heading(text, &heading)?;
+    let (shown, left) = first_rows(&all, MAX_ROWS);
+    let mut table = TextTable::new(vec![
+        TableColumn::fixed("SKILL"),
+        TableColumn::flexible("LACKS"),
+        TableColumn::flexible("BEST WAY TO GET IT").from(70),
+    ]);
+    for report in shown {
+        let missing = &report.missing;
+        let lists = [
+            &missing.bins,
+            &missing.any_bins,
+            &missing.env,
+            &missing.any_env,
+            &missing.config,
+            &missing.os,
+        ];
+        let lacks: Vec<&str> =
+            lists.iter().flat_map(|list| list.iter().map(String::as_str)).collect();
+        let best = report.options.iter().find(|option| option.preferred);
+        let best = best.map(|option| command_line(&option.argv)).unwrap_or_default();
+        table.row(vec![
+            render::plain(&report.skill),
+            render::plain(&lacks.join(", ")),
+            render::dim(&best),
+        ]);
+    }
+    table.write(text, width)?;
+    write_more(text, 0, left, "sinew deps --all")?;
+    match shown.first() {
+        Some(first) => {
+            let said = format!("`sinew deps {}` shows one of them whole", first.skill);
+            writeln!(text, "{}", render::dim(&said))
+        }
+        None => Ok(()),
+    }
+}
+
 fn write_report(text: &mut String, report: &DepsReport, all: bool) -> std::fmt::Result {
     render::heading(text, &format!("{} — {}", render::safe(&report.skill), report.state.as_str()))?;
     let missing = &report.missing;
@@ -188,7 +248,15 @@ fn write_report(text: &mut String, report: &DepsReport, all: bool) -> std::fmt::
     let offered = report.options.iter().filter(|option| all || option.preferred);
     for option in offered {
         let mark = if option.preferred { render::good("→") } else { render::dim("·") };
-        writeln!(text, "  {mark} {} {}", render::safe(&option.label), render::dim(&option.id))?;
+        let choose = match all {
+            true => format!("--option {}", option.id),
+            false => String::new(),
+        };
+        let label = render::safe(&option.label);
+        match choose.is_empty() {
+            true => writeln!(text, "  {mark} {label}")?,
+            false => writeln!(text, "  {mark} {label}  {}", render::dim(&choose))?,
+        }
         writeln!(text, "      {}", command_line(&option.argv))?;
         if !option.manager_present {
             writeln!(
@@ -212,7 +280,8 @@ fn write_report(text: &mut String, report: &DepsReport, all: bool) -> std::fmt::
     write_off_path(text, report)?;
     let more = report.options.iter().filter(|option| !option.preferred).count();
     if !all && more > 0 {
-        writeln!(text, "{}", render::dim(&format!("  {more} more with --all")))?;
+        let said = format!("{more} more: `sinew deps {} --all`", report.skill);
+        writeln!(text, "  {}", render::dim(&said))?;
     }
     Ok(())
 }

@@ -9,8 +9,9 @@ use sinew_web::{Book, BookPage};
 
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// Read the book, or write it as web pages
 ///

@@ -77,6 +77,8 @@ impl CommandEffect {
             CliCommand::Eval(args) => Self::acts_if(args.acts()),
             CliCommand::Deps(args) => Self::acts_if(args.acts()),
             CliCommand::Scan(args) => Self::acts_if(args.acts()),
+            #[cfg(feature = "web")]
+            CliCommand::Service(args) => Self::acts_if(args.acts()),
             CliCommand::Setup(args) => Self::acts_if(args.acts()),
             CliCommand::Skills(args) => Self::acts_if(args.acts()),
             CliCommand::Validate(args) => Self::acts_if(args.acts()),

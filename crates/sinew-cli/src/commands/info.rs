@@ -5,10 +5,11 @@ use sinew_engine::hub::{
 };
 use sinew_engine::{Engine, EngineError, SkillDetails};
 use sinew_exec::{EnvState, EnvValueSource};
-use sinew_settings::Actor;
+use sinew_settings::{Actor, Reason, ReasonCode};
 
 use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{clipped, first_rows, write_more};
 use crate::printer::Printer;
 use crate::render;
 
@@ -43,6 +44,13 @@ pub(crate) struct InfoArgs {
     hub: HubArgs,
 }
 
+/// Letters of a description that are shown here: as many as the specification allows. `sinew read`
+/// has the whole file.
+const SHOWN_DESCRIPTION: usize = 1024;
+
+/// Copies that are named.
+const SHOWN_COPIES: usize = 5;
+
 impl InfoArgs {
     /// What is meant elsewhere: only what cannot be a misspelt name is asked for without being told to.
     fn elsewhere(&self) -> bool {
@@ -66,7 +74,8 @@ pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> Comman
         _ => return remote(args, engine, out),
     };
     let info = engine.skills().details(catalog, entry, &Actor::Person { name: None });
-    out.data(&info, |text| write_info(text, &info))?;
+    let width = out.width();
+    out.data(&info, |text| write_info(text, &info, width))?;
     Ok(Exit::Done)
 }
 
@@ -122,7 +131,7 @@ fn write_about(text: &mut String, about: &RemoteSkillDetails, args: &InfoArgs) -
     Ok(())
 }
 
-fn write_info(text: &mut String, info: &SkillDetails) -> std::fmt::Result {
+fn write_info(text: &mut String, info: &SkillDetails, width: usize) -> std::fmt::Result {
     let entry = &info.entry;
     let emoji =
         entry.emoji.as_deref().map(|emoji| format!("{} ", render::safe(emoji))).unwrap_or_default();
@@ -130,7 +139,13 @@ fn write_info(text: &mut String, info: &SkillDetails) -> std::fmt::Result {
         text,
         &format!("{emoji}{} — {}", render::safe(&entry.name), entry.state.as_str()),
     )?;
-    writeln!(text, "{}\n", render::safe(&entry.description))?;
+    let most = if width == usize::MAX { usize::MAX } else { SHOWN_DESCRIPTION };
+    writeln!(text, "{}\n", clipped(&render::safe(&entry.description), most))?;
+    // What is dangerous is said before anything else.
+    let is_held = |reason: &&Reason| reason.code == ReasonCode::Quarantined;
+    for reason in entry.reasons.iter().filter(is_held) {
+        render::reason(text, reason)?;
+    }
     let mut field = |name: &str, value: &str| -> std::fmt::Result {
         if value.is_empty() {
             return Ok(());
@@ -150,20 +165,22 @@ fn write_info(text: &mut String, info: &SkillDetails) -> std::fmt::Result {
     field("needs", &join(&[&needs.bins, &needs.env, &needs.config]))?;
     field("needs one of", &join(&[&needs.any_bins, &needs.any_env]))?;
     field("only on", &needs.os.join(", "))?;
-    field("digest", &entry.content_hash)?;
+    // Its first letters tell it from others; a pipe gets it whole.
+    let shown = if width == usize::MAX { usize::MAX } else { SHOWN_DIGEST };
+    field("digest", entry.content_hash.get(..shown).unwrap_or(&entry.content_hash))?;
     write_env(text, &info.env)?;
     if entry.via.is_some() {
         writeln!(text, "  found on a machine that the host is connected to")?;
     }
-    if !entry.reasons.is_empty() {
+    let mut others = entry.reasons.iter().filter(|reason| !is_held(reason)).peekable();
+    if others.peek().is_some() {
         writeln!(text)?;
-        for reason in &entry.reasons {
-            render::reason(text, reason)?;
-        }
+        others.try_for_each(|reason| render::reason(text, reason))?;
     }
     if !info.shadowed.is_empty() {
         writeln!(text, "\n  used instead of")?;
-        for copy in &info.shadowed {
+        let (shown, left) = first_rows(&info.shadowed, SHOWN_COPIES);
+        for copy in shown {
             writeln!(
                 text,
                 "    {} ({})",
@@ -171,6 +188,7 @@ fn write_info(text: &mut String, info: &SkillDetails) -> std::fmt::Result {
                 copy.source
             )?;
         }
+        write_more(text, 4, left, "sinew list --all")?;
     }
     Ok(())
 }
@@ -192,6 +210,9 @@ fn write_env(text: &mut String, env: &[EnvState]) -> std::fmt::Result {
     }
     Ok(())
 }
+
+/// Letters of a digest that people compare.
+const SHOWN_DIGEST: usize = 16;
 
 fn join(lists: &[&Vec<String>]) -> String {
     lists.iter().flat_map(|list| list.iter().map(String::as_str)).collect::<Vec<_>>().join(", ")

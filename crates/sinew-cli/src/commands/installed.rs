@@ -6,8 +6,9 @@ use sinew_engine::{Engine, EngineError};
 
 use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable, WholeListArgs, first_rows, write_more};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// Show what is installed, and whether it matches the lock
 ///
@@ -16,7 +17,10 @@ use crate::render::{self, TableColumn, TextTable};
 ///   sinew installed --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
-pub(crate) struct InstalledArgs {}
+pub(crate) struct InstalledArgs {
+    #[command(flatten)]
+    whole: WholeListArgs,
+}
 
 #[derive(Serialize)]
 struct InstalledListing {
@@ -24,19 +28,24 @@ struct InstalledListing {
     managed: Vec<WorkdirSkill>,
 }
 
-pub(crate) fn run(_args: &InstalledArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+pub(crate) fn run(args: &InstalledArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let hub = HubArgs { registry: None, offline: true }.open(engine)?;
     let rows = |place| hub.installed(&engine.hub().workdir(place)).map_err(EngineError::from);
     let listing = InstalledListing {
         workspace: rows(InstallTarget::Workspace)?,
         managed: rows(InstallTarget::Managed)?,
     };
-    let width = out.width();
-    out.data(&listing, |text| write_listing(text, &listing, width))?;
+    let (width, rows) = (out.width(), out.rows(args.whole.all));
+    out.data(&listing, |text| write_listing(text, &listing, width, rows))?;
     Ok(Exit::Done)
 }
 
-fn write_listing(text: &mut String, listing: &InstalledListing, width: usize) -> std::fmt::Result {
+fn write_listing(
+    text: &mut String,
+    listing: &InstalledListing,
+    width: usize,
+    rows: usize,
+) -> std::fmt::Result {
     if listing.workspace.is_empty() && listing.managed.is_empty() {
         return writeln!(text, "nothing is installed");
     }
@@ -44,29 +53,32 @@ fn write_listing(text: &mut String, listing: &InstalledListing, width: usize) ->
         TableColumn::fixed("SKILL"),
         TableColumn::fixed("STATUS"),
         TableColumn::fixed("VERSION"),
-        TableColumn::fixed("PLACE"),
-        TableColumn::fixed("FROM"),
+        TableColumn::fixed("PLACE").from(80),
+        TableColumn::fixed("FROM").from(80),
         TableColumn::flexible("NOTE"),
     ]);
-    for (place, rows) in [("workspace", &listing.workspace), ("managed", &listing.managed)] {
-        for row in rows {
-            let status = match row.status {
-                "ok" => render::good(row.status),
-                "pinned" => render::plain(row.status),
-                "extraneous" | "upstream-gone" => render::warning(row.status),
-                _ => render::bad(row.status),
-            };
-            let from = row.source.as_ref().map(SourceRecord::place).unwrap_or_default();
-            let note = row.note.as_deref().or(row.pin_reason.as_deref()).unwrap_or_default();
-            table.row(vec![
-                render::plain(&row.key),
-                status,
-                render::plain(row.version.as_deref().unwrap_or_default()),
-                render::dim(place),
-                render::plain(from),
-                render::plain(note),
-            ]);
-        }
+    let places = [("workspace", &listing.workspace), ("managed", &listing.managed)];
+    let all: Vec<(&str, &WorkdirSkill)> =
+        places.iter().flat_map(|(place, rows)| rows.iter().map(move |row| (*place, row))).collect();
+    let (shown, left) = first_rows(&all, rows);
+    for (place, row) in shown {
+        let status = match row.status {
+            "ok" => render::good(row.status),
+            "pinned" => render::plain(row.status),
+            "extraneous" | "upstream-gone" => render::warning(row.status),
+            _ => render::bad(row.status),
+        };
+        let from = row.source.as_ref().map(SourceRecord::place).unwrap_or_default();
+        let note = row.note.as_deref().or(row.pin_reason.as_deref()).unwrap_or_default();
+        table.row(vec![
+            render::plain(&row.key),
+            status,
+            render::plain(row.version.as_deref().unwrap_or_default()),
+            render::dim(place),
+            render::plain(from),
+            render::plain(note),
+        ]);
     }
-    table.write(text, width)
+    table.write(text, width)?;
+    write_more(text, 0, left, "sinew installed --all")
 }

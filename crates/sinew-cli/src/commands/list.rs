@@ -8,16 +8,19 @@ use sinew_settings::Reason;
 
 use crate::background;
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable, first_rows, write_more};
 use crate::printer::{Printer, cleaned, cleaned_each};
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// List every skill, whether an agent can use it, and what is missing
 ///
 /// Your own skills come first. Of those that sinew carries, the ones that lack something here are
-/// counted, and shown with --bundled or --all.
+/// counted, and shown with --bundled or --all. With words, only skills that mention them are listed.
+/// A terminal shows what fits a screen, and --all everything.
 ///
 /// Examples:
 ///   sinew list                     your skills, and the carried ones that can be used
+///   sinew list pull request        those whose name or description holds both words
 ///   sinew list --eligible          only those an agent can use now
 ///   sinew list --bundled           every skill that sinew carries
 ///   sinew list --all -v            shadowed copies too, with what each one lacks
@@ -25,16 +28,39 @@ use crate::render::{self, TableColumn, TextTable};
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct ListArgs {
+    /// Only skills that mention each of these words
+    words: Vec<String>,
     /// Only skills that pass the gate
     #[arg(long)]
     eligible: bool,
     /// Only skills that came with the program, whatever they lack
     #[arg(long)]
     bundled: bool,
-    /// Shadowed copies and carried skills that lack something too
+    /// Everything: shadowed copies and carried skills that lack something too, however many
     #[arg(long)]
     all: bool,
 }
+
+impl ListArgs {
+    /// The command that shows what this one leaves out.
+    fn whole(&self) -> String {
+        let mut command = "sinew list --all".to_owned();
+        for (flag, is_set) in [(" --eligible", self.eligible), (" --bundled", self.bundled)] {
+            command.push_str(if is_set { flag } else { "" });
+        }
+        for word in &self.words {
+            command.push(' ');
+            command.push_str(&super::deps::command_line(std::slice::from_ref(word)));
+        }
+        command
+    }
+}
+
+/// Names that a sentence lists.
+const SHOWN_NAMES: usize = 6;
+
+/// Carried skills that keep their place below a long list of the user's own.
+const CARRIED_ROWS: usize = 8;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,6 +92,7 @@ pub(crate) fn run(
         .filter(|entry| args.all || entry.state != EntryState::Shadowed)
         .filter(|entry| !args.eligible || entry.eligible)
         .filter(|entry| !args.bundled || entry.bundled)
+        .filter(|entry| entry.mentions(&args.words))
         .collect();
     super::tell_issues(engine, catalog, out);
     let managed = engine.hub().managed_folder();
@@ -85,31 +112,43 @@ pub(crate) fn run(
         replaces_bundled: replacing.map(|entry| entry.name.as_str()).collect(),
         issues: engine.status().issues(catalog),
     };
-    let groups = SkillGroups::of(&listing.skills, args.all || args.bundled);
-    let width = out.width();
+    // What is looked for by its words is shown, whatever it lacks.
+    let whole = args.all || args.bundled || !args.words.is_empty();
+    let groups = SkillGroups::of(&listing.skills, whole);
+    let (width, rows) = (out.width(), out.rows(args.all));
     if width == usize::MAX {
         // A pipe gets rows and nothing else.
         out.note(&groups.heading());
     }
-    out.large_data(&listing, |text| groups.write(text, verbose, width))?;
+    let more = args.whole();
+    out.large_data(&listing, |text| groups.write(text, verbose, width, rows, &more))?;
     for note in groups.notes() {
         out.note(&note);
     }
     let names = listing.replaces_bundled.as_slice();
     if !names.is_empty() {
         let which = if names.len() == 1 { "the carried one" } else { "the carried ones" };
-        out.note(&format!("used instead of {which} of the same name: {}", names.join(", ")));
+        let (shown, left) = first_rows(names, out.rows(args.all).min(SHOWN_NAMES));
+        let more = if left > 0 { format!(" and {left} more") } else { String::new() };
+        let shown = shown.join(", ");
+        out.note(&format!("used instead of {which} of the same name: {shown}{more}"));
+    }
+    if listing.skills.is_empty() && !args.words.is_empty() {
+        let message = super::deps::command_line(&args.words);
+        out.hint(&format!("`sinew find {message}` looks for what is meant, not for words"));
+        return Ok(Exit::No);
     }
     if listing.skills.is_empty() {
-        out.hint("put a skill into ./skills/<name>/SKILL.md, or see `sinew doctor` for the folders that are read");
-    } else if groups.own.is_empty() && !args.bundled {
-        out.note("`sinew new <name>` writes a skill of your own");
+        out.hint("`sinew new my-skill` writes one; `sinew doctor` shows the folders that are read");
+    } else if groups.own.is_empty() && !args.bundled && args.words.is_empty() {
+        out.note("`sinew new my-skill` writes a skill of your own");
     }
     if engine.routing().work_is_due(&snapshot) {
         background::request_work(engine.environment(), engine.options());
     }
-    if groups.shown().any(|entry| entry.state != EntryState::Ready) {
-        out.note("`sinew why <skill>` says why a skill is not ready, and what to do about it");
+    if let Some(unready) = groups.shown().find(|entry| entry.state != EntryState::Ready) {
+        let name = &unready.name;
+        out.note(&format!("`sinew why {name}` says why it is not ready, and what to do about it"));
     }
     Ok(Exit::Done)
 }
@@ -148,6 +187,7 @@ impl<'a> SkillGroups<'a> {
         };
         let (own, carried) = (ready(&self.own), ready(&self.carried));
         match (self.own.len(), self.carried_total) {
+            (0, 0) => "no skill is listed".to_owned(),
             (all, 0) => format!("{own} of {all} skills are ready"),
             (0, all) => format!("{carried} of {all} carried skills are ready"),
             (all, of) => {
@@ -158,18 +198,30 @@ impl<'a> SkillGroups<'a> {
         }
     }
 
-    fn write(&self, text: &mut String, verbose: bool, width: usize) -> std::fmt::Result {
+    fn write(
+        &self,
+        text: &mut String,
+        verbose: bool,
+        width: usize,
+        rows: usize,
+        more: &str,
+    ) -> std::fmt::Result {
         if width == usize::MAX {
             let all: Vec<&CatalogEntry> = self.shown().copied().collect();
             return table(&all, verbose, true).write(text, width);
         }
         render::heading(text, &self.heading())?;
-        table(&self.own, verbose, true).write(text, width)?;
+        let carried = self.carried.len().min(CARRIED_ROWS);
+        let (own, own_left) = first_rows(&self.own, rows.saturating_sub(carried));
+        table(own, verbose, true).write(text, width)?;
+        write_more(text, 0, own_left, more)?;
         if !self.own.is_empty() && !self.carried.is_empty() {
             text.push('\n');
             render::heading(text, "Carried by sinew")?;
         }
-        table(&self.carried, verbose, false).write(text, width)
+        let (carried, carried_left) = first_rows(&self.carried, rows.saturating_sub(own.len()));
+        table(carried, verbose, false).write(text, width)?;
+        write_more(text, 0, carried_left, more)
     }
 
     /// What is not shown, in a line each.
@@ -195,7 +247,7 @@ fn table(skills: &[&CatalogEntry], verbose: bool, with_source: bool) -> TextTabl
     let mut columns = vec![TableColumn::fixed("STATE"), TableColumn::fixed("SKILL")];
     columns.push(TableColumn::flexible("DESCRIPTION"));
     if with_source {
-        columns.push(TableColumn::fixed("SOURCE"));
+        columns.push(TableColumn::fixed("SOURCE").from(100));
     }
     if verbose {
         columns.push(TableColumn::flexible("MISSING"));

@@ -50,6 +50,8 @@ pub(crate) mod scan;
 pub(crate) mod search;
 #[cfg(feature = "web")]
 pub(crate) mod serve;
+#[cfg(feature = "web")]
+pub(crate) mod service;
 pub(crate) mod setup;
 pub(crate) mod skills;
 pub(crate) mod status;
@@ -134,77 +136,89 @@ fn dispatch(cli: &Cli, out: &mut Printer) -> CommandResult {
     sinew_catalog::use_current_thread();
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
-    effect::check_gate(command, &engine, out)?;
+    if let CliCommand::Watch(args) = command {
+        effect::check_gate(command, &engine, out)?;
+        return watch::run(args, ManuallyDrop::into_inner(engine), out);
+    }
+    run_on(cli, &engine, out)
+}
+
+/// Runs a command that asks an engine.
+pub(crate) fn run_on(cli: &Cli, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let command = cli.typed();
+    effect::check_gate(command, engine, out)?;
     match command {
-        CliCommand::Find(args) => find::run(args, &engine, out),
-        CliCommand::Setup(args) => setup::run(args, &engine, out),
-        CliCommand::Status(args) => status::run(args, &engine, out),
-        CliCommand::Dedupe(args) => dedupe::run(args, &engine, out),
-        CliCommand::Index(args) => index::run(args, &engine, out),
-        CliCommand::List(args) => list::run(args, cli.global.log.is_verbose(), &engine, out),
-        CliCommand::Info(args) => info::run(args, &engine, out),
-        CliCommand::Why(args) => why::run(args, &engine, out),
-        CliCommand::Usage(args) => usage::run(args, &engine, out),
-        CliCommand::Check(args) => check::run(args, &engine, out),
-        CliCommand::Prompt(args) => prompt::run(args, &engine, out),
-        CliCommand::Read(args) => read::run(args, &engine, out),
-        CliCommand::Validate(args) => validate::run(args, &engine, out),
-        CliCommand::Scan(args) => scan::run(args, &engine, out),
-        CliCommand::Eval(args) => eval::run(args, &engine, out),
-        CliCommand::Report(args) => report::run(args, &engine, out),
-        CliCommand::Cortex(args) => cortex::run(args, &engine, out),
-        CliCommand::Acquire(args) => acquire::run(args, &engine, out),
-        CliCommand::Search(args) => search::run(args, &engine, out),
+        CliCommand::Find(args) => find::run(args, engine, out),
+        CliCommand::Setup(args) => setup::run(args, engine, out),
+        CliCommand::Status(args) => status::run(args, engine, out),
+        CliCommand::Dedupe(args) => dedupe::run(args, engine, out),
+        CliCommand::Index(args) => index::run(args, engine, out),
+        CliCommand::List(args) => list::run(args, cli.global.log.is_verbose(), engine, out),
+        CliCommand::Info(args) => info::run(args, engine, out),
+        CliCommand::Why(args) => why::run(args, engine, out),
+        CliCommand::Usage(args) => usage::run(args, engine, out),
+        CliCommand::Check(args) => check::run(args, engine, out),
+        CliCommand::Prompt(args) => prompt::run(args, engine, out),
+        CliCommand::Read(args) => read::run(args, engine, out),
+        CliCommand::Validate(args) => validate::run(args, engine, out),
+        CliCommand::Scan(args) => scan::run(args, engine, out),
+        CliCommand::Eval(args) => eval::run(args, engine, out),
+        CliCommand::Report(args) => report::run(args, engine, out),
+        CliCommand::Cortex(args) => cortex::run(args, engine, out),
+        CliCommand::Acquire(args) => acquire::run(args, engine, out),
+        CliCommand::Search(args) => search::run(args, engine, out),
         CliCommand::Install(args) => {
-            let exit = install::run(args, &engine, out)?;
-            connect::follow_library(&engine, out);
+            let exit = install::run(args, engine, out)?;
+            connect::follow_library(engine, out);
             Ok(exit)
         }
         CliCommand::New(args) => {
-            let exit = new::run(args, &engine, out)?;
-            connect::follow_library(&engine, out);
+            let exit = new::run(args, engine, out)?;
+            connect::follow_library(engine, out);
             Ok(exit)
         }
-        CliCommand::Bundled(args) => bundled::run(args, &engine, out),
-        CliCommand::Open(args) => open::run(args, &engine, out),
-        CliCommand::Enable(args) => switch::enable(args, &engine, out),
-        CliCommand::Disable(args) => switch::disable(args, &engine, out),
-        CliCommand::Installed(args) => installed::run(args, &engine, out),
-        CliCommand::Update(args) => update::run(args, &engine, out),
-        CliCommand::Verify(args) => verify::run(args, &engine, out),
-        CliCommand::Pin(args) => pin::run(args, &engine, out),
-        CliCommand::Restore(args) => restore::run(args, &engine, out),
+        CliCommand::Bundled(args) => bundled::run(args, engine, out),
+        CliCommand::Open(args) => open::run(args, engine, out),
+        CliCommand::Enable(args) => switch::enable(args, engine, out),
+        CliCommand::Disable(args) => switch::disable(args, engine, out),
+        CliCommand::Installed(args) => installed::run(args, engine, out),
+        CliCommand::Update(args) => update::run(args, engine, out),
+        CliCommand::Verify(args) => verify::run(args, engine, out),
+        CliCommand::Pin(args) => pin::run(args, engine, out),
+        CliCommand::Restore(args) => restore::run(args, engine, out),
         CliCommand::Uninstall(args) => {
-            let exit = uninstall::run(args, &engine, out)?;
-            connect::follow_library(&engine, out);
+            let exit = uninstall::run(args, engine, out)?;
+            connect::follow_library(engine, out);
             Ok(exit)
         }
-        CliCommand::Approve(args) => approve::run(args, &engine, out),
-        CliCommand::Learn(args) => learn::run(args, &engine, out),
-        CliCommand::Exec(args) => exec::run(args, &engine, out),
-        CliCommand::Deps(args) => deps::run(args, &engine, out),
-        CliCommand::Commands(args) => commands::run(args, &engine, out),
-        CliCommand::Connect(args) => connect::run(args, &engine, out),
-        CliCommand::Disconnect(args) => disconnect::run(args, &engine, out),
-        CliCommand::Context(args) => context::run(args, &engine, out),
+        CliCommand::Approve(args) => approve::run(args, engine, out),
+        CliCommand::Learn(args) => learn::run(args, engine, out),
+        CliCommand::Exec(args) => exec::run(args, engine, out),
+        CliCommand::Deps(args) => deps::run(args, engine, out),
+        CliCommand::Commands(args) => commands::run(args, engine, out),
+        CliCommand::Connect(args) => connect::run(args, engine, out),
+        CliCommand::Disconnect(args) => disconnect::run(args, engine, out),
+        CliCommand::Context(args) => context::run(args, engine, out),
         CliCommand::Import(args) => {
-            let exit = import::run(args, &engine, out)?;
-            connect::follow_library(&engine, out);
+            let exit = import::run(args, engine, out)?;
+            connect::follow_library(engine, out);
             Ok(exit)
         }
-        CliCommand::Watch(args) => watch::run(args, ManuallyDrop::into_inner(engine), out),
         #[cfg(feature = "registry")]
-        CliCommand::Registry(args) => registry::run(args, &engine, out),
-        CliCommand::Backup(args) => backup::run(args, &engine, out),
-        CliCommand::Doctor(args) => doctor::run(args, &engine, out),
-        CliCommand::Config(args) => config::run(args, &engine, out),
-        CliCommand::Skills(args) => skills::run(args, &engine, out),
-        CliCommand::Workshop(args) => workshop::run(args, &engine, out),
+        CliCommand::Registry(args) => registry::run(args, engine, out),
+        #[cfg(feature = "web")]
+        CliCommand::Service(args) => service::run(args, engine, out),
+        CliCommand::Backup(args) => backup::run(args, engine, out),
+        CliCommand::Doctor(args) => doctor::run(args, engine, out),
+        CliCommand::Config(args) => config::run(args, engine, out),
+        CliCommand::Skills(args) => skills::run(args, engine, out),
+        CliCommand::Workshop(args) => workshop::run(args, engine, out),
         CliCommand::Completions(_)
         | CliCommand::Demo(_)
         | CliCommand::Hook(_)
         | CliCommand::Man(_)
-        | CliCommand::Mcp(_) => unreachable!("answered above"),
+        | CliCommand::Mcp(_)
+        | CliCommand::Watch(_) => unreachable!("answered above"),
         #[cfg(feature = "web")]
         CliCommand::Serve(_) | CliCommand::Ui(_) | CliCommand::Docs(_) => {
             unreachable!("answered above")

@@ -153,7 +153,12 @@ fn write_report(text: &mut String, report: &NewSkillReport<'_>) -> std::fmt::Res
             (false, false) => "  cannot be used here now",
         };
         let name = render::safe(name);
-        writeln!(text, "  {mark} {:>4} {name}{}", render::percent(probability), render::dim(note))?;
+        writeln!(
+            text,
+            "  {mark} {:>4} {name}{}",
+            sinew_engine::percent(probability),
+            render::dim(note)
+        )?;
     }
     Ok(())
 }

@@ -90,7 +90,7 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
         reasons: &block.reasons,
         snapshot: snapshot.record(),
     };
-    out.data(&answer, |text| {
+    out.document(&answer, |text| {
         text.push_str(&block.text);
         if !block.text.is_empty() {
             text.push('\n');

@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ReadArgs, engine: &Engine, out: &mut Printer) -> Comman
         out.raw(&file.text)?;
         return Ok(Exit::Done);
     }
-    out.data(&file, |text| {
+    out.document(&file, |text| {
         text.push_str(&Untrusted::new(&file.text).for_terminal_block());
         if !text.ends_with('\n') {
             text.push('\n');

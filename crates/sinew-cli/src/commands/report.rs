@@ -6,7 +6,7 @@ use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::{OutcomeReporter, UseResult};
 use sinew_cortex::{Ulid, UtcInstant};
 use sinew_engine::hub::HubOverrides;
-use sinew_engine::{Cortex, Engine, NewOutcome, OutcomeEffect};
+use sinew_engine::{Cortex, Engine, NewOutcome, OutcomeEffect, OutcomeReport};
 
 use super::acquire::TerminalHost;
 use super::cortex::{self, percent};
@@ -83,8 +83,8 @@ enum ResultArg {
 }
 
 pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let cortex = engine.cortex()?;
     if let Some(id) = args.retract {
+        let cortex = engine.cortex()?;
         cortex.retract(id)?;
         cortex::print_notices(&cortex, out);
         let shown = serde_json::json!({ "retracted": id });
@@ -95,6 +95,7 @@ pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> Comm
     let origin = if out.can_ask() { OutcomeReporter::User } else { OutcomeReporter::Agent };
     if let Some(run) = &args.run {
         // The run goes on from here: to a question, to the next one, or to putting the skill back.
+        let cortex = engine.cortex()?;
         let market = engine.hub().market(&HubOverrides::default())?;
         let mut host = TerminalHost::reporting(engine, out);
         let standing =
@@ -105,9 +106,19 @@ pub(crate) fn run(args: &ReportArgs, engine: &Engine, out: &mut Printer) -> Comm
     }
     let snapshot = engine.snapshot();
     let outcome = engine.identified(&snapshot.catalog, outcome(args, engine, origin));
-    let recorded = cortex.record(&outcome)?;
-    cortex::print_notices(&cortex, out);
-    out.data(&recorded, |text| write_recorded(text, &recorded))?;
+    match engine.report_outcome(&outcome)? {
+        OutcomeReport::Recorded(recorded) => {
+            cortex::print_notices(&engine.cortex()?, out);
+            out.data(&*recorded, |text| write_recorded(text, &recorded))?;
+        }
+        OutcomeReport::Waiting { id, outage } => {
+            out.warn(&format!("{}; the report is kept", outage.message));
+            let shown = serde_json::json!({ "waiting": id });
+            out.data(&shown, |text| {
+                writeln!(text, "kept as {id}: it is recorded when the database answers")
+            })?;
+        }
+    }
     Ok(Exit::Done)
 }
 

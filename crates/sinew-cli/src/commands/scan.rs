@@ -3,13 +3,14 @@ use std::fmt::Write as _;
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
 use sinew_engine::{Engine, EngineError, ScanAcceptance, ScannedTarget};
-use sinew_guard::scan::{FindingSeverity, Verdict, explain, to_sarif};
+use sinew_guard::scan::{Finding, FindingSeverity, Verdict, explain, to_sarif};
 use sinew_guard::scan_records::BINARIES;
 use sinew_settings::ErrorCode;
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable, WholeListArgs, first_rows, write_more};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// Look for malware, leaks and tricks in a skill's files
 ///
@@ -55,6 +56,9 @@ pub(crate) struct ScanArgs {
     reason: Option<String>,
 }
 
+/// Findings that a screen shows, the worst first as the scanner orders them.
+const SHOWN_FINDINGS: usize = 6;
+
 impl ScanArgs {
     /// Whether a finding is accepted.
     pub(crate) fn acts(&self) -> bool {
@@ -65,7 +69,10 @@ impl ScanArgs {
 #[derive(Debug, Subcommand)]
 enum ScanCommand {
     /// List the rules
-    Rules,
+    Rules {
+        #[command(flatten)]
+        whole: WholeListArgs,
+    },
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -81,8 +88,8 @@ struct ScanAnswer<'a> {
 }
 
 pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    if let Some(ScanCommand::Rules) = args.action {
-        return rules(engine, out);
+    if let Some(ScanCommand::Rules { whole }) = args.action {
+        return rules(whole, engine, out);
     }
     let snapshot = engine.snapshot();
     let catalog = &snapshot.catalog;
@@ -100,6 +107,7 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
         return accept(args, &scanned, engine, out);
     }
     let verdict = scanned.iter().map(|scanned| scanned.verdict).max().unwrap_or(Verdict::Allow);
+    let (width, rows) = (out.width(), out.rows(args.explain.is_some()));
     if args.sarif {
         let rules = engine.quality().scan_rules();
         for scanned in &scanned {
@@ -107,11 +115,14 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
             out.text(&format!("{sarif:#}\n"))?;
         }
     } else if let [single] = scanned.as_slice() {
-        out.data(&single.report, |text| write_scan(text, single, args.explain.as_deref()))?;
+        out.data(&single.report, |text| write_scan(text, single, args.explain.as_deref(), rows))?;
     } else {
         out.data(&ScanAnswer { verdict, results: &scanned }, |text| {
-            for scanned in &scanned {
-                write_scan(text, scanned, args.explain.as_deref())?;
+            match rows {
+                usize::MAX => scanned
+                    .iter()
+                    .try_for_each(|one| write_scan(text, one, args.explain.as_deref(), rows))?,
+                rows => write_found(text, &scanned, width, rows)?,
             }
             let blocked = scanned.iter().filter(|s| s.verdict == Verdict::Block).count();
             let warned = scanned.iter().filter(|s| s.verdict == Verdict::Warn).count();
@@ -123,27 +134,80 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
         DenyLevel::Block => verdict >= Verdict::Block,
     };
     if verdict == Verdict::Block && !out.is_json() && !args.sarif {
-        out.hint("--explain <RULE> shows why; do not install what you cannot explain");
+        let worst = scanned.iter().find(|one| one.verdict == Verdict::Block).and_then(|one| {
+            let critical = |finding: &&Finding| finding.severity == FindingSeverity::Critical;
+            Some((&one.target, &one.report.findings.iter().find(critical)?.rule))
+        });
+        if let Some((target, rule)) = worst {
+            let target = super::deps::command_line(std::slice::from_ref(target));
+            out.hint(&format!(
+                "`sinew scan {target} --explain {rule}` shows why; do not install what you cannot explain"
+            ));
+        }
     }
     Ok(if denied { Exit::No } else { Exit::Done })
 }
 
-fn write_scan(text: &mut String, scanned: &ScannedTarget, rule: Option<&str>) -> std::fmt::Result {
-    let verdict = match scanned.verdict {
+fn shown_verdict(verdict: Verdict) -> render::StyledText {
+    match verdict {
         Verdict::Allow => render::good("allow"),
         Verdict::Warn => render::warning("warn"),
         Verdict::Block => render::bad("block"),
-    };
+    }
+}
+
+/// What was found in many skills, one line each and the worst first; what is clean is only counted.
+fn write_found(
+    text: &mut String,
+    scanned: &[ScannedTarget],
+    width: usize,
+    rows: usize,
+) -> std::fmt::Result {
+    let mut found: Vec<&ScannedTarget> =
+        scanned.iter().filter(|one| one.verdict > Verdict::Allow).collect();
+    found.sort_by_key(|one| std::cmp::Reverse(one.verdict));
+    let (shown, left) = first_rows(&found, rows);
+    let mut table = TextTable::new(vec![
+        TableColumn::fixed("VERDICT"),
+        TableColumn::fixed("SKILL"),
+        TableColumn::flexible("WORST FINDING"),
+    ]);
+    for one in shown {
+        let worst = one.report.findings.iter().max_by_key(|finding| finding.severity);
+        let worst = worst.map(|worst| worst.message.as_str()).unwrap_or_default();
+        table.row(vec![shown_verdict(one.verdict), render::plain(&one.target), render::dim(worst)]);
+    }
+    table.write(text, width)?;
+    write_more(text, 0, left, "sinew scan --all --json")?;
+    match shown.first() {
+        Some(first) => {
+            let said = format!("`sinew scan {}` shows what was found", first.target);
+            writeln!(text, "{}", render::dim(&said))
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_scan(
+    text: &mut String,
+    scanned: &ScannedTarget,
+    rule: Option<&str>,
+    rows: usize,
+) -> std::fmt::Result {
+    let verdict = shown_verdict(scanned.verdict);
     writeln!(
         text,
         "{verdict} {} {}",
         render::safe(&scanned.target),
         render::dim(&scanned.report.digest)
     )?;
-    let shown = scanned.report.findings.iter().filter(|finding| match rule {
+    let telling = scanned.report.findings.iter().filter(|finding| match rule {
         Some(rule) => finding.rule == rule,
         None => finding.severity >= FindingSeverity::Warn,
     });
+    let telling: Vec<&Finding> = telling.collect();
+    let most = if rows == usize::MAX { usize::MAX } else { SHOWN_FINDINGS };
+    let (shown, left) = first_rows(&telling, most);
     for finding in shown {
         if rule.is_some() {
             for line in explain(finding).lines() {
@@ -170,21 +234,22 @@ fn write_scan(text: &mut String, scanned: &ScannedTarget, rule: Option<&str>) ->
         }
         writeln!(text, "      {} {}", render::dim("→"), render::safe(&finding.remedy))?;
     }
-    Ok(())
+    write_more(text, 2, left, &format!("sinew scan {} --json", render::safe(&scanned.target)))
 }
 
-fn rules(engine: &Engine, out: &mut Printer) -> CommandResult {
+fn rules(whole: WholeListArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let rules = engine.quality().scan_rules();
-    let width = out.width();
+    let (width, rows) = (out.width(), out.rows(whole.all));
     out.data(&rules, |text| {
         let columns = vec![
             TableColumn::fixed("SEVERITY"),
             TableColumn::fixed("RULE"),
-            TableColumn::fixed("AST"),
+            TableColumn::fixed("AST").from(100),
             TableColumn::flexible("MESSAGE"),
         ];
         let mut table = TextTable::new(columns);
-        for rule in &rules {
+        let (shown, left) = first_rows(&rules, rows);
+        for rule in shown {
             table.row(vec![
                 render::plain(rule.severity.as_str()),
                 render::plain(&rule.id),
@@ -192,7 +257,8 @@ fn rules(engine: &Engine, out: &mut Printer) -> CommandResult {
                 render::plain(&rule.message),
             ]);
         }
-        table.write(text, width)
+        table.write(text, width)?;
+        write_more(text, 0, left, "sinew scan rules --all")
     })?;
     Ok(Exit::Done)
 }

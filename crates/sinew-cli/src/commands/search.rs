@@ -7,8 +7,9 @@ use sinew_engine::hub::{
 
 use super::hub::HubArgs;
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// Search registries for skills
 ///
@@ -74,12 +75,12 @@ fn write_report(text: &mut String, report: &SearchReport, width: usize) -> std::
     }
     let mut table = TextTable::new(vec![
         TableColumn::fixed("REFERENCE"),
-        TableColumn::fixed("VERSION"),
+        TableColumn::fixed("VERSION").from(80),
         TableColumn::fixed("REVIEW"),
         TableColumn::fixed("SCAN"),
-        TableColumn::fixed("STARS"),
-        TableColumn::fixed("DOWNLOADS"),
-        TableColumn::fixed("HISTORY"),
+        TableColumn::fixed("STARS").from(100),
+        TableColumn::fixed("DOWNLOADS").from(120),
+        TableColumn::fixed("HISTORY").from(100),
         TableColumn::flexible("WHAT IT IS FOR"),
     ]);
     for row in &report.candidates {

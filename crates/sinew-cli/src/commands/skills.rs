@@ -9,6 +9,7 @@ use sinew_settings::ErrorCode;
 use sinew_skill::validate::RuleSet;
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{WholeListArgs, clipped, first_rows, write_more};
 use crate::printer::Printer;
 use crate::render;
 
@@ -74,7 +75,8 @@ pub(crate) fn run(args: &SkillsArgs, engine: &Engine, out: &mut Printer) -> Comm
                 || engine.config().openpocket_agent.mode
                     == sinew_settings::config::OpenPocketMode::Strict;
             let rules = if strict { RuleSet::OpenPocketStrict } else { RuleSet::OpenPocket };
-            super::validate::validate(&ValidationTarget::Sources, rules, false, engine, out)
+            let whole = WholeListArgs { all: true };
+            super::validate::validate(&ValidationTarget::Sources, rules, false, whole, engine, out)
         }
         SkillsCommand::Migrate => migrate(engine, out),
     }
@@ -99,18 +101,23 @@ fn list(all: bool, engine: &Engine, out: &mut Printer) -> CommandResult {
         })
         .collect();
     super::tell_issues(engine, &snapshot.catalog, out);
+    // Each takes a line for its file as well.
+    let rows = out.rows(false) / 3;
+    let width = out.width();
     out.data(&listed, |text| {
-        for skill in &listed {
+        let (shown, left) = first_rows(&listed, rows);
+        for skill in shown {
             let (name, description) = (render::safe(skill.name), render::safe(skill.description));
             writeln!(
                 text,
-                "[{}] {name} ({}): {description}",
+                "[{}] {name} ({}): {}",
                 skill.source,
-                render::safe(skill.id)
+                render::safe(skill.id),
+                clipped(&description, width)
             )?;
             writeln!(text, "    {}", render::safe(&skill.path.to_string_lossy()))?;
         }
-        Ok(())
+        write_more(text, 0, left, "sinew list --all")
     })?;
     if listed.is_empty() {
         out.warn("there are no skills here");

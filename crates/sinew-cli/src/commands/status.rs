@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use sinew_engine::{Engine, MachineOverview};
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout;
 use crate::printer::Printer;
 use crate::render;
 
@@ -54,7 +55,7 @@ pub(super) fn write_machine(
             counts.push(format!("{count} {what}"));
         }
     }
-    row(text, "skills", &counts.join(", "), width)?;
+    row(text, "skills", &counts.join(", "), usize::MAX)?;
     for blocked in &overview.blocked {
         row(text, "", &format!("✗ {}: {}", blocked.name, blocked.why), width)?;
     }
@@ -67,7 +68,7 @@ pub(super) fn write_machine(
         })
         .collect();
     let agents = if agents.is_empty() { "none found".to_owned() } else { agents.join(", ") };
-    row(text, "agents", &agents, width)?;
+    row(text, "agents", &agents, usize::MAX)?;
     if overview.waiting > 0 {
         row(text, "for you", &format!("{} decisions wait", overview.waiting), width)?;
     }
@@ -83,8 +84,8 @@ pub(super) fn write_machine(
     Ok(())
 }
 
-/// A label and one line of text, cut to the terminal.
+/// A label and its text: cut to one line of the terminal, or whole where no width is given.
 fn row(text: &mut String, label: &str, line: &str, width: usize) -> std::fmt::Result {
     let room = width.saturating_sub(10);
-    writeln!(text, "  {label:<8}{}", render::clipped(&render::safe(line), room))
+    writeln!(text, "  {label:<8}{}", layout::clipped(&render::safe(line), room))
 }

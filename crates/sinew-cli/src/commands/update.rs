@@ -69,6 +69,13 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
         true => lock.skills.keys().cloned().collect(),
         false => args.references.clone(),
     };
+    if keys.is_empty() && !out.is_json() {
+        out.note("nothing is installed here, so there is nothing to update");
+        out.hint(
+            "skills that you wrote or that came with an agent are updated where they come from",
+        );
+        return Ok(Exit::Done);
+    }
     if !args.dry_run {
         // What turned malicious meanwhile is held back, whether there is an update or not.
         match hub.check_upstream(if args.all { &[] } else { &keys }, &workdir) {

@@ -5,6 +5,7 @@ use sinew_engine::Engine;
 use sinew_engine::hook::{UsageGrouping, UsageReport, UsageRow};
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable, WholeListArgs, first_rows, write_more};
 use crate::printer::Printer;
 use crate::render;
 
@@ -25,6 +26,8 @@ pub(crate) struct UsageArgs {
     /// What the rows are
     #[arg(long, value_enum, default_value_t = UsageGroupingArg::Skill)]
     by: UsageGroupingArg,
+    #[command(flatten)]
+    whole: WholeListArgs,
 }
 
 /// What the rows are, on the command line.
@@ -37,9 +40,6 @@ enum UsageGroupingArg {
 
 /// Skills without a use that are named; the others are counted.
 const SHOWN_UNUSED: usize = 10;
-
-/// The widest name of a row: a table of 80 columns has room for no more.
-const WIDEST_NAME: usize = 26;
 
 fn milliseconds(text: &str) -> Result<u64, String> {
     let wrong = || "a number with d, h or m is needed, such as 7d".to_owned();
@@ -66,57 +66,69 @@ pub(crate) fn run(args: &UsageArgs, engine: &Engine, out: &mut Printer) -> Comma
         UsageGroupingArg::Project => UsageGrouping::Project,
     };
     let report = engine.hooks().usage(since, by)?;
-    out.data(&report, |text| write_report(text, &report))?;
+    let (width, rows) = (out.width(), out.rows(args.whole.all));
+    out.data(&report, |text| write_report(text, &report, width, rows))?;
     if report.rows.is_empty() {
-        out.hint("`sinew connect <agent>` lets an agent ask at every message");
+        out.hint("`sinew setup` lets your agents ask at every message");
     }
     Ok(Exit::Done)
 }
 
-fn write_report(text: &mut String, report: &UsageReport) -> std::fmt::Result {
+fn write_report(
+    text: &mut String,
+    report: &UsageReport,
+    width: usize,
+    rows: usize,
+) -> std::fmt::Result {
     if report.rows.is_empty() {
         writeln!(text, "no skill was offered or used")?;
-    } else {
-        let kind = match report.by {
-            UsageGrouping::Skill => "skill",
-            UsageGrouping::Agent => "agent",
-            UsageGrouping::Project => "project",
-        };
-        let head = format!(
-            "{kind:<WIDEST_NAME$} {:>7} {:>7} {:>4} {:>4} {:>6} {:>6} {:>7}",
-            "offered", "brought", "used", "well", "badly", "fixed", "chars"
-        );
-        writeln!(text, "{}", render::dim(&head))?;
-        for row in report.rows.iter().chain((report.rows.len() > 1).then_some(&report.total)) {
-            write_row(text, row)?;
-        }
+        return write_unused(text, &report.never_used, rows);
     }
-    write_unused(text, &report.never_used)
+    let kind = match report.by {
+        UsageGrouping::Skill => "SKILL",
+        UsageGrouping::Agent => "AGENT",
+        UsageGrouping::Project => "PROJECT",
+    };
+    let mut table = TextTable::new(vec![
+        TableColumn::flexible(kind),
+        TableColumn::fixed("OFFERED"),
+        TableColumn::fixed("BROUGHT"),
+        TableColumn::fixed("USED"),
+        TableColumn::fixed("WELL"),
+        TableColumn::fixed("BADLY"),
+        TableColumn::fixed("FIXED"),
+        TableColumn::fixed("CHARS").from(70),
+    ]);
+    let (shown, left) = first_rows(&report.rows, rows);
+    for row in shown.iter().chain((report.rows.len() > 1).then_some(&report.total)) {
+        table.row(cells(row));
+    }
+    table.write(text, width)?;
+    write_more(text, 0, left, "sinew usage --all")?;
+    write_unused(text, &report.never_used, rows)
 }
 
-fn write_row(text: &mut String, row: &UsageRow) -> std::fmt::Result {
-    let name = render::safe(&row.name);
-    // Of a long name the end tells more: it may be a path.
-    let cut = name.chars().count().saturating_sub(WIDEST_NAME);
-    let name: String = name.chars().skip(cut).collect();
+fn cells(row: &UsageRow) -> Vec<render::StyledText> {
     let used = row.read + row.invoked + row.followed;
-    writeln!(
-        text,
-        "{name:<WIDEST_NAME$} {:>7} {:>7} {used:>4} {:>4} {:>6} {:>6} {:>7}",
-        row.offered, row.brought, row.worked, row.failed, row.corrected, row.characters
-    )
+    let counts = [row.offered, row.brought, used, row.worked, row.failed, row.corrected];
+    let mut cells = vec![render::plain(&row.name)];
+    cells.extend(counts.map(|count| render::plain(&count.to_string())));
+    cells.push(render::dim(&row.characters.to_string()));
+    cells
 }
 
-fn write_unused(text: &mut String, unused: &[String]) -> std::fmt::Result {
+fn write_unused(text: &mut String, unused: &[String], rows: usize) -> std::fmt::Result {
     if unused.is_empty() {
         return Ok(());
     }
-    let shown: Vec<String> =
-        unused.iter().take(SHOWN_UNUSED).map(|name| render::safe(name)).collect();
+    // A pipe gets every name as `--json` has them; a sentence for people names a few.
+    let most = if rows == usize::MAX { usize::MAX } else { SHOWN_UNUSED };
+    let (shown, left) = first_rows(unused, most);
+    let shown: Vec<String> = shown.iter().map(|name| render::safe(name)).collect();
     write!(text, "never used ({}): {}", unused.len(), shown.join(", "))?;
-    match unused.len().saturating_sub(SHOWN_UNUSED) {
+    match left {
         0 => writeln!(text),
-        more => writeln!(text, " and {more} more"),
+        more => writeln!(text, " and {more} more: `sinew usage --all`"),
     }
 }
 

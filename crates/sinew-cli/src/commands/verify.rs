@@ -52,7 +52,7 @@ pub(crate) fn run(args: &VerifyArgs, engine: &Engine, out: &mut Printer) -> Comm
     let skills = hub.verify(&args.references, &workdir).map_err(EngineError::from)?;
     let ok = skills.iter().all(SkillVerification::is_ok) && diagnostics.is_empty();
     let report = VerifyReport { skills, diagnostics };
-    out.data(&report, |text| write_report(text, &report))?;
+    out.beginning(&report, "sinew verify", |text| write_report(text, &report))?;
     Ok(if ok { Exit::Done } else { Exit::No })
 }
 

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use sinew_engine::{DecisionExplanation, Engine, ExplanationMark, PromptOptions};
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout::clipped;
 use crate::printer::Printer;
 use crate::render;
 
@@ -28,9 +29,10 @@ pub(crate) struct WhyArgs {
 }
 
 pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    let width = out.width();
     let Some(skill) = args.skill.as_deref().filter(|_| !args.last) else {
         let why = engine.hooks().explain_last()?;
-        out.data(&why, |text| write_explanation(text, &why))?;
+        out.data(&why, |text| write_explanation(text, &why, width))?;
         return Ok(Exit::Done);
     };
     let snapshot = engine.snapshot();
@@ -40,11 +42,18 @@ pub(crate) fn run(args: &WhyArgs, engine: &Engine, out: &mut Printer) -> Command
     if let Some(message) = &args.message {
         engine.routing().explain_route(&snapshot, entry, message, &mut why);
     }
-    out.data(&why, |text| write_explanation(text, &why))?;
+    out.data(&why, |text| write_explanation(text, &why, width))?;
     Ok(if why.usable { Exit::Done } else { Exit::No })
 }
 
-fn write_explanation(text: &mut String, why: &DecisionExplanation) -> std::fmt::Result {
+/// Letters of one step: a description may be longer, and `sinew info` shows it.
+const SHOWN_TEXT: usize = 400;
+
+fn write_explanation(
+    text: &mut String,
+    why: &DecisionExplanation,
+    width: usize,
+) -> std::fmt::Result {
     render::heading(text, &render::safe(&why.answer))?;
     for step in &why.steps {
         let mark = match step.mark {
@@ -52,7 +61,9 @@ fn write_explanation(text: &mut String, why: &DecisionExplanation) -> std::fmt::
             ExplanationMark::Fail => render::bad("✗"),
             ExplanationMark::Note => render::dim("·"),
         };
-        writeln!(text, "  {mark} {:<8} {}", step.stage, render::safe(&step.text))?;
+        let most = if width == usize::MAX { usize::MAX } else { SHOWN_TEXT };
+        let said = clipped(&render::safe(&step.text), most);
+        writeln!(text, "  {mark} {:<7}  {said}", step.stage)?;
         if let Some(remedy) = &step.remedy {
             writeln!(text, "             {} {}", render::dim("→"), render::safe(remedy))?;
         }

@@ -208,6 +208,15 @@ fn a_configuration_that_others_can_change_is_told() {
 }
 
 #[test]
+fn doctor_sees_an_empty_pepper() {
+    let machine = TestMachine::new().file("home/.sinew/registry/pepper", "");
+    let told = sinew(&machine, &["doctor"]);
+    assert!(told.contains("0 bytes of 32") && told.ends_with("exit 4"), "{told}");
+    machine.write("home/.sinew/registry/pepper", "p".repeat(32));
+    assert!(sinew(&machine, &["doctor"]).ends_with("exit 0"));
+}
+
+#[test]
 fn what_killed_processes_left_is_swept() {
     let machine = learned();
     let old = std::time::SystemTime::now() - std::time::Duration::from_secs(2 * 60 * 60);

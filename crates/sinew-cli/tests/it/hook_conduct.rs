@@ -413,3 +413,27 @@ fn a_skill_that_is_gone_is_remembered() {
     other["prompt_id"] = json!("p2");
     assert_eq!(hook(&machine, "claude-code", other), None);
 }
+
+/// Every write fails, as on a full disk: the skill comes along all the same.
+#[test]
+#[cfg(unix)]
+fn a_full_disk_still_gives_the_answer() {
+    let machine = machine_with("{hook: {deadlineMs: 10000}}");
+    let run = command(&machine, &["hook", "auto", "--agent", "claude-code"]);
+    let mut full = std::process::Command::new("/bin/sh");
+    full.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""]).arg(run.get_program());
+    full.args(run.get_args()).current_dir(machine.path("work")).env_clear();
+    full.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut event = prompt("please resize this photo for the web");
+    event["cwd"] = json!(machine.path("work"));
+    let mut child = full
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sinew runs");
+    let _ = child.stdin.take().expect("a pipe").write_all(event.to_string().as_bytes());
+    let output = child.wait_with_output().expect("sinew ends");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(0) && told.contains("photo-resizer"), "{told}");
+}

@@ -111,3 +111,37 @@ fn a_pipe_that_closes_early_is_no_error() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+/// The program asks its terminal how wide it is; the rules themselves are checked on every screen
+/// beside the commands.
+#[cfg(unix)]
+#[test]
+fn answers_fit_the_terminal_they_are_written_to() {
+    use rustix::termios::{Winsize, tcsetwinsize};
+
+    use crate::support::{all_that_shows, sample_machine, terminal};
+
+    let machine = sample_machine("work");
+    for (args, columns) in [(&["why", "coupon-finder"][..], 60_u16), (&["list"], 72), (&["-h"], 60)]
+    {
+        let (ours, theirs) = terminal();
+        let open = theirs();
+        let size = Winsize { ws_row: 40, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&open, size).expect("a size");
+        let mut child = command(&machine, args)
+            .env("NO_COLOR", "1")
+            .stdout(theirs())
+            .stderr(theirs())
+            .spawn()
+            .expect("sinew runs");
+        let reader = all_that_shows(ours);
+        child.wait().expect("its end");
+        drop(open);
+        let seen = String::from_utf8(reader.join().expect("the reader")).expect("text");
+        assert!(seen.lines().count() > 3, "{args:?}: {seen}");
+        for line in seen.lines() {
+            let wide = line.trim_end_matches('\r').chars().count();
+            assert!(wide <= usize::from(columns), "{args:?}: {line}");
+        }
+    }
+}

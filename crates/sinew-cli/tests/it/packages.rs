@@ -53,6 +53,13 @@ fn answers(machine: &TestMachine, program: &Path, path: &Path) {
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     let first = out.lines().nth(1).unwrap_or_default();
     assert!(first.ends_with("skill-creator"), "{}: {out}{err}", program.display());
+    let setup = alone(machine, program, path).args(["setup", "--yes"]).output().expect("it starts");
+    let said = text(&setup.stdout) + &text(&setup.stderr);
+    assert!(setup.status.success(), "{}: {said}", program.display());
+    assert!(
+        said.contains("every skill has its vectors") || said.contains("are computed"),
+        "{said}"
+    );
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -92,19 +92,6 @@ export default {
         last_assistant_message: lastMessage(event.messages),
       });
     });
-
-    // Texts that came along are gone from a conversation that was shortened; the next message brings
-    // back those that were in use.
-    api.on("after_compaction", async (_event, ctx) => {
-      const session = sessionOf(ctx);
-      if (!session) return;
-      for (const key of answers.keys()) if (key.startsWith(`${session} `)) answers.delete(key);
-      await tell("compacted", {
-        hook_event_name: "after_compaction",
-        session_id: session,
-        cwd: ctx.workspaceDir ?? workspaces.get(session),
-      });
-    });
   },
 };
 

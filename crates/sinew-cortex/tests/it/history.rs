@@ -165,3 +165,30 @@ fn clocks_that_go_backwards_or_ahead_lose_nothing() {
         log.memory().motor[R].effective_weight(&log.candidate(), log.now.day(), &log.policy);
     close(effective, log.weight());
 }
+
+/// A clock in the year 2090, once, kept what was learned fresh until then.
+#[test]
+fn a_clock_far_in_the_future_does_not_freeze_decay() {
+    let mut log = Log::new();
+    log.every(DAY, 5);
+    log.pass(23_000 * DAY);
+    log.ok();
+    log.pass(-23_000 * DAY);
+    log.ok();
+    let idle =
+        |log: &Log| log.memory().motor[R].idle_days(&log.candidate(), log.now.day(), &log.policy);
+    assert_eq!(idle(&log), 0);
+    log.pass(40 * DAY);
+    assert_eq!(idle(&log), 40);
+    let fresh = log.weight();
+    let effective =
+        log.memory().motor[R].effective_weight(&log.candidate(), log.now.day(), &log.policy);
+    assert!(effective < 0.8 * fresh, "{effective} of {fresh}");
+
+    // A log that holds nothing else does not count for ever either.
+    let mut log = Log::new();
+    log.pass(23_000 * DAY);
+    log.ok();
+    log.pass(-23_000 * DAY);
+    assert!(idle(&log) > 1_000, "{}", idle(&log));
+}

@@ -11,6 +11,7 @@ mod cortex_json;
 mod history;
 mod log;
 mod manage;
+mod outage_spool;
 mod prior;
 mod recall;
 mod record;
@@ -27,6 +28,7 @@ use sinew_store::Store;
 
 pub use cortex_json::{CortexExport, CortexImport};
 pub use manage::{CortexOverview, LessonRow, PruneReport, RebuildReport, RegionRow};
+pub use outage_spool::OutcomeReport;
 pub use prior::LearnedPrior;
 pub(crate) use prior::{MessageLessons, RoutingMemory};
 pub use recall::{ProbedLesson, TaskRecall, WhyAnswer};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use sinew_cortex::explain::RunCounts;
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::memory::{CortexMemory, RegionCandidate};
@@ -26,7 +26,8 @@ const MAX_NAME: usize = 128;
 const MAX_TAGS: usize = 32;
 
 /// A use of a skill that is to be recorded.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct NewOutcome {
     /// The record's id, for a caller that may have to retry; a new one where absent.
     pub id: Option<Ulid>,

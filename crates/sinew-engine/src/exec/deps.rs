@@ -1,9 +1,10 @@
 //! What a skill needs on this machine, and how to get it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use sinew_catalog::install::{InstallOption, OfferContext, offered_options};
+use sinew_catalog::install::{InstallOption, InstallerKind, OfferContext, offered_options};
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements, tools};
 use sinew_exec::EnvState;
 use sinew_exec::install::{MissingManager, installer_setup, missing_manager};
@@ -45,13 +46,25 @@ pub struct OffPathProgram {
 impl ExecHandle<'_> {
     /// What a skill needs here and how to get it.
     pub fn deps(&self, entry: &CatalogEntry) -> DepsReport {
+        self.deps_with(entry, &mut BTreeMap::new())
+    }
+
+    /// The same; what the system said of a manager is not asked again, because a question takes it
+    /// half a second.
+    fn deps_with(
+        &self,
+        entry: &CatalogEntry,
+        known: &mut BTreeMap<InstallerKind, Option<MissingManager>>,
+    ) -> DepsReport {
         let options = self.install_options(entry);
         let setup = installer_setup(self.engine.config.install.node_manager);
         let managers = options
             .iter()
             .filter(|option| option.preferred && !option.manager_present)
             .filter_map(|option| {
-                missing_manager(option.kind, &setup, &self.engine.env, &self.engine.leases)
+                let ask =
+                    || missing_manager(option.kind, &setup, &self.engine.env, &self.engine.leases);
+                known.entry(option.kind).or_insert_with(ask).clone()
             })
             .collect();
         let refused = |reason: &&Reason| reason.code == ReasonCode::InstallSpecInvalid;
@@ -70,7 +83,9 @@ impl ExecHandle<'_> {
     /// Every skill that lacks something here.
     pub fn all_deps(&self, catalog: &Catalog) -> Vec<DepsReport> {
         let lacking = |entry: &&CatalogEntry| entry.state == EntryState::NeedsSetup;
-        catalog.unshadowed().filter(lacking).map(|entry| self.deps(entry)).collect()
+        let mut known = BTreeMap::new();
+        let lacking = catalog.unshadowed().filter(lacking);
+        lacking.map(|entry| self.deps_with(entry, &mut known)).collect()
     }
 
     /// The ways to get what a skill needs, as this machine and its configuration see them.

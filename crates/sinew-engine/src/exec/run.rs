@@ -166,14 +166,16 @@ impl ExecHandle<'_> {
         region: Option<&str>,
         report: &ExecReport,
     ) -> Result<OutcomeEffect, EngineError> {
-        let cortex = self.engine.cortex()?;
         let run = &report.run;
         let known = self.engine.skill_identity(entry);
         let region = match region {
             Some(region) => Some(region.to_owned()),
-            None => cortex.with_memory(|memory| usual_region(memory, entry, &known.slug))?,
+            None => {
+                let cortex = self.engine.cortex()?;
+                cortex.with_memory(|memory| usual_region(memory, entry, &known.slug))?
+            }
         };
-        cortex.record(&NewOutcome {
+        let outcome = NewOutcome {
             region,
             slug: known.slug,
             version: known.version,
@@ -188,7 +190,8 @@ impl ExecHandle<'_> {
             attempts: Some(run.attempts),
             ms: Some(run.duration_ms),
             ..NewOutcome::default()
-        })
+        };
+        self.engine.report_outcome(&outcome)?.recorded()
     }
 
     /// The variables of a run in which these skills take part; with `skills.env.scope` set to

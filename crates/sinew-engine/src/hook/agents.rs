@@ -71,6 +71,8 @@ pub(super) struct HookAgent {
     call: Option<&'static str>,
     /// Bytes of an addition that its model gets whole, where they are counted and not characters.
     pub(super) most_bytes: Option<usize>,
+    /// Whether what was added to a message is still there with the next one.
+    pub(super) keeps_additions: bool,
 }
 
 /// Codex cuts the middle out of what has more than 2,500 tokens, which it reckons as four bytes each.
@@ -106,6 +108,7 @@ const HOSTS: &[HookAgent] = &[
         form: AnswerForm::Quiet,
         call: Some("the Skill tool with `{name}`, or /{name}"),
         most_bytes: None,
+        keeps_additions: true,
     },
     HookAgent {
         name: "codex",
@@ -122,6 +125,7 @@ const HOSTS: &[HookAgent] = &[
         form: AnswerForm::Plain,
         call: Some("mention ${name}"),
         most_bytes: Some(CODEX_BYTES),
+        keeps_additions: true,
     },
     HookAgent {
         name: "gemini",
@@ -137,6 +141,7 @@ const HOSTS: &[HookAgent] = &[
         form: AnswerForm::Quiet,
         call: Some("the tool activate_skill with `{name}`"),
         most_bytes: None,
+        keeps_additions: true,
     },
     HookAgent {
         name: "openclaw",
@@ -144,11 +149,12 @@ const HOSTS: &[HookAgent] = &[
             ("before_prompt_build", HookMoment::UserPrompt),
             ("after_tool_call", HookMoment::PostTool),
             ("agent_end", HookMoment::Stop),
-            ("after_compaction", HookMoment::Compacted),
         ],
         form: AnswerForm::Field("prependContext"),
         call: None,
         most_bytes: None,
+        // Its conversation holds the message as it was typed.
+        keeps_additions: false,
     },
     HookAgent {
         name: "opencode",
@@ -161,6 +167,7 @@ const HOSTS: &[HookAgent] = &[
         form: AnswerForm::Field("context"),
         call: Some("the tool skill with `{name}`"),
         most_bytes: None,
+        keeps_additions: true,
     },
     HookAgent {
         name: "cursor",
@@ -176,6 +183,7 @@ const HOSTS: &[HookAgent] = &[
         form: AnswerForm::FieldAtStart("additional_context"),
         call: None,
         most_bytes: None,
+        keeps_additions: true,
     },
 ];
 

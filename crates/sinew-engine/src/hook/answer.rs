@@ -12,7 +12,7 @@ use super::agents::HookMoment;
 use super::event::HookEvent;
 use super::leftovers::settle;
 use super::log::{HookDecision, HookDecisionKind, HookLog};
-use super::{HookReply, Hooks, home, kept, now, trial};
+use super::{HookReply, Hooks, go_on, home, kept, now, trial};
 use crate::agent_trial::is_trial;
 use crate::{Engine, EngineError, PromptOptions, store};
 
@@ -41,7 +41,7 @@ impl HookEvent {
                 let noted = scope.spawn(note);
                 let reply = self.user_prompt(engine);
                 let broken = |_| Err(kept(io::Error::other("it broke off")));
-                noted.join().unwrap_or_else(broken)?;
+                go_on(noted.join().unwrap_or_else(broken))?;
                 reply
             });
         }
@@ -123,7 +123,8 @@ impl HookEvent {
         if text.is_empty() { None } else { self.host.answer(self.moment, text) }
     }
 
-    /// A decision that cannot be logged is not acted upon: it could not be explained later.
+    /// A decision that cannot be logged is not acted upon: it could not be explained later. Only a full disk
+    /// is no reason to leave a message without its skill.
     pub(super) fn log(&self, engine: &Engine, what: HookDecisionKind) -> Result<(), EngineError> {
         let decided = HookDecision {
             at: now(&engine.env),
@@ -134,7 +135,7 @@ impl HookEvent {
             ms: u64::try_from(self.started.elapsed().as_millis()).ok(),
             what,
         };
-        HookLog::below(&home(&engine.env)).add(&decided).map_err(kept)
+        go_on(HookLog::below(&home(&engine.env)).add(&decided).map_err(kept))
     }
 }
 

@@ -8,7 +8,7 @@ use sinew_settings::{ErrorCode, path_text};
 
 use super::Hooks;
 use super::log::{HookDecision, HookDecisionKind, HookLog, LoggedOffer};
-use crate::{DecisionExplanation, EngineError, ExplanationMark, ExplanationStep};
+use crate::{DecisionExplanation, EngineError, ExplanationMark, ExplanationStep, percent};
 
 /// A message of late, and what it was given.
 #[derive(Debug, Serialize)]
@@ -52,7 +52,7 @@ impl Hooks<'_> {
                 ErrorCode::NoDecision,
                 "no hook has decided anything yet",
             )
-            .hint("`sinew connect <agent>` lets an agent ask at every message"));
+            .hint("`sinew setup` lets your agents ask at every message"));
         };
         let mut why = DecisionExplanation {
             subject: first.event.clone(),
@@ -160,12 +160,8 @@ fn tell(why: &mut DecisionExplanation, decided: &HookDecision) {
                     skill.parts.iter().map(|(name, value)| format!("{name} {value:+.2}")).collect();
                 let mark =
                     if skill.offered { ExplanationMark::Pass } else { ExplanationMark::Note };
-                let sure = 100.0 * skill.probability;
-                why.step(
-                    "route",
-                    mark,
-                    format!("{} {sure:.0} % ({})", skill.name, parts.join(", ")),
-                );
+                let sure = percent(skill.probability);
+                why.step("route", mark, format!("{} {sure} ({})", skill.name, parts.join(", ")));
             }
             for sentence in unavailable {
                 why.step("route", ExplanationMark::Note, sentence);

@@ -13,7 +13,7 @@ use super::input::MaskedText;
 use super::journal_line::JournalLine;
 use super::log::{HookDecisionKind, LoggedMatch, LoggedOffer};
 use super::offer::{OfferChoice, OfferRules, SkillOffer, offer_id};
-use super::{HookReply, kept, touched_files};
+use super::{HookReply, go_on, kept, touched_files};
 use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
 use crate::{Engine, EngineError, store};
 
@@ -71,13 +71,16 @@ impl HookEvent {
         let snapshot = engine.snapshot_for(&request);
         let answer = engine.routing().route(&snapshot, &request);
         let journal = self.journal(&engine.env);
-        let earlier = journal.lines().map_err(kept)?;
+        let earlier = go_on(journal.lines().map_err(kept))?;
         let touched = match engine.config.hook.files {
             true => earlier.touched_files(),
             false => Vec::new(),
         };
         let files = touched_files::candidates(&snapshot.catalog, &touched, &message, &answer);
-        let given = earlier.offers();
+        let given = match self.host.keeps_additions {
+            true => earlier.offers(),
+            false => Vec::new(),
+        };
         let rules = OfferRules { engine, host: self.host, earlier: &given, helper };
         let mut choice = rules.choose(&snapshot.catalog, &answer, &files);
         let unavailable = unavailable(&answer);
@@ -95,7 +98,7 @@ impl HookEvent {
         let id = offer_id(self.host.name, &self.session, at, &message);
         let mut offers = skill_offers(&id, at, &choice, &context, helper);
         for offer in &offers {
-            journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept)?;
+            go_on(journal.mark(&JournalLine::Offer(offer.clone())).map_err(kept))?;
         }
         if helper.is_none() {
             let brought = offers.iter().filter(|offer| offer.how.brought_text());

@@ -162,7 +162,23 @@ fn now(env: &Environment) -> String {
     UtcInstant::from_clock(env.clock.now_ms()).to_string()
 }
 
+/// Goes on where the disk is full: the user's message still gets its skill, and only what would be learned
+/// from it is lost. A home that may not be written to is another matter: it is told, and nothing is added.
+fn go_on<T: Default>(done: Result<T, EngineError>) -> Result<T, EngineError> {
+    match done {
+        Err(error) if error.code == ErrorCode::DiskFull => {
+            tracing::warn!(%error, "the hook goes on without it");
+            Ok(T::default())
+        }
+        done => done,
+    }
+}
+
 fn kept(error: io::Error) -> EngineError {
-    EngineError::new(ErrorCode::NotKept, format!("the event cannot be kept: {error}"))
-        .caused_by(error)
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    let code = match error.kind() {
+        StorageFull | QuotaExceeded | FileTooLarge => ErrorCode::DiskFull,
+        _ => ErrorCode::NotKept,
+    };
+    EngineError::new(code, format!("the event cannot be kept: {error}")).caused_by(error)
 }

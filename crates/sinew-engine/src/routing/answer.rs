@@ -12,7 +12,8 @@ use sinew_route::{
 use sinew_settings::path_text;
 
 use super::UnavailableSkill;
-use crate::Engine;
+use super::shared_words::shared_words;
+use crate::{Engine, percent};
 
 /// Words of a skill that a reason names; more are noise.
 const SHOWN_TERMS: usize = 4;
@@ -107,6 +108,9 @@ pub struct RouteMatch {
     pub parts: ScoreParts,
     /// Words it shares with the message, best first.
     pub terms: Vec<MatchedTerm>,
+    /// The same words as they were written.
+    #[serde(skip)]
+    pub shared: Vec<String>,
     /// Its address over MCP, where it is served.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
@@ -177,12 +181,13 @@ impl RouteAnswer {
     pub(super) fn of(
         engine: &Engine,
         catalog: &Catalog,
+        message: &str,
         result: RouteResult,
         lessons: &BTreeMap<String, Vec<String>>,
     ) -> Self {
         let matches = result.matches.into_iter().map(|found| {
             let entry = catalog.unshadowed().find(|entry| entry.name == found.name);
-            RouteMatch::of(engine, entry, found, lessons)
+            RouteMatch::of(engine, entry, message, found, lessons)
         });
         Self {
             decision: result.decision,
@@ -254,10 +259,12 @@ impl RouteMatch {
     fn of(
         engine: &Engine,
         entry: Option<&CatalogEntry>,
+        message: &str,
         found: SkillMatch,
         lessons: &BTreeMap<String, Vec<String>>,
     ) -> Self {
-        let reason = reason(&found);
+        let shared = shared_words(message, &[&found.name, &found.description], &found.terms);
+        let reason = reason(&found, &shared);
         Self {
             uri: entry.and_then(|entry| engine.skills().skill_uri(entry)),
             location: entry.map(|entry| location(engine, entry)).unwrap_or_default(),
@@ -271,6 +278,7 @@ impl RouteMatch {
             score: found.score,
             parts: found.parts,
             terms: found.terms,
+            shared,
         }
     }
 }
@@ -301,11 +309,9 @@ fn location(engine: &Engine, entry: &CatalogEntry) -> String {
 }
 
 /// Why a skill is among the matches: how sure we are, and the words it shares.
-fn reason(found: &SkillMatch) -> String {
-    let sure = format!("{:.0} % sure", 100.0 * found.probability);
-    let terms: Vec<&str> =
-        found.terms.iter().take(SHOWN_TERMS).map(|term| term.term.as_str()).collect();
-    match terms.as_slice() {
+fn reason(found: &SkillMatch, shared: &[String]) -> String {
+    let sure = format!("{} sure", percent(found.probability));
+    match &shared[..shared.len().min(SHOWN_TERMS)] {
         [] => format!("{sure}; shares no word, but its meaning"),
         terms => format!("{sure}; shares {}", terms.join(", ")),
     }

@@ -9,7 +9,7 @@ use sinew_catalog::{AssembledCatalog, Catalog, CatalogEntry, LARGE_CATALOG};
 use sinew_route::{
     DocumentKey, Embedder, IndexBuildCounts, RankExplanation, RouteContext, RouteDecision,
     RouteDocument, RouteIndex, RouteResult, Router, RouterConfig, RouterModels, SkillPrior,
-    TaskStep, UserMessage,
+    StuffingReason, TaskStep, UserMessage,
 };
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ModelChoice;
@@ -442,15 +442,24 @@ fn names_of(catalog: &Catalog) -> impl Iterator<Item = &str> {
 
 /// A skill as the router reads it; a body that cannot be read any more leaves the description.
 pub(crate) fn document(entry: &CatalogEntry) -> RouteDocument {
-    let bytes = read_skill(&entry.file_path).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let body = sinew_skill::split_front_matter(&text)
-        .map(|fenced| fenced.body.to_owned())
-        .unwrap_or_default();
+    let body = body_of(entry);
     match &entry.skill {
         Some(skill) => RouteDocument::from_skill(&entry.name, skill, &body, &entry.content_hash),
         None => RouteDocument::from_description(&entry.name, &entry.name, &entry.description),
     }
+}
+
+/// Why parts of a skill's text do not count for routing.
+pub(crate) fn discounts(entry: &CatalogEntry) -> Vec<StuffingReason> {
+    let skill = entry.skill.as_ref();
+    skill.map_or_else(Vec::new, |skill| RouteDocument::discounts(skill, &body_of(entry)))
+}
+
+fn body_of(entry: &CatalogEntry) -> String {
+    let bytes = read_skill(&entry.file_path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let body = sinew_skill::split_front_matter(&text).map(|fenced| fenced.body.to_owned());
+    body.unwrap_or_default()
 }
 
 /// The bytes of a skill's file: a regular one, never what a link or a pipe leads to.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde::{Deserialize, Serialize};
-use sinew_catalog::Catalog;
+use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_route::eval::{
     ConfusablePair, EvalComparison, EvalQuestion, QuestionResult, RouteEvalOptions,
     RouteEvalReport, TriggerReport, UnreadableRow, compare, confusable_pairs, evaluate,
@@ -16,6 +16,7 @@ use sinew_route::{RouteDocument, RouteIndex, Router, RouterModels};
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ModelChoice;
 
+use super::shared_words::word_of;
 use super::{CatalogRouter, document, read_skill};
 use crate::quality::files_in;
 use crate::{EngineError, QualityHandle};
@@ -187,7 +188,19 @@ impl QualityHandle<'_> {
     /// Pairs of skills that the router can hardly tell apart.
     pub fn confusable_skills(&self, catalog: &Catalog) -> Vec<ConfusablePair> {
         let router = CatalogRouter::open(self.engine, catalog, ModelChoice::Static, None);
-        confusable_pairs(router.router(), CONFUSABLE)
+        let mut pairs = confusable_pairs(router.router(), CONFUSABLE);
+        for pair in &mut pairs {
+            let of_pair = |entry: &&CatalogEntry| entry.name == pair.a || entry.name == pair.b;
+            let texts: Vec<String> = catalog
+                .unshadowed()
+                .filter(of_pair)
+                .map(|entry| format!("{} {}", entry.name, entry.description))
+                .collect();
+            // The index knows stems; one of no written word is left out.
+            let written = |stem: &String| texts.iter().find_map(|text| word_of(text, stem));
+            pair.shared = pair.shared.iter().filter_map(written).collect();
+        }
+        pairs
     }
 }
 

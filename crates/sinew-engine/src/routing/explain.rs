@@ -7,7 +7,7 @@ use sinew_route::{AbstainReason, RouteDecision};
 use sinew_settings::config::ModelChoice;
 
 use super::{RouteAnswer, Routing};
-use crate::{DecisionExplanation, ExplanationMark, ExplanationStep};
+use crate::{DecisionExplanation, ExplanationMark, ExplanationStep, percent};
 
 impl DecisionExplanation {
     /// How a message was routed.
@@ -35,8 +35,8 @@ impl DecisionExplanation {
             let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0);
             let parts: Vec<String> =
                 parts.map(|(name, part)| format!("{name} {:+.2}", part.value())).collect();
-            let sure = 100.0 * found.probability;
-            let said = format!("{}: {sure:.0} % sure ({})", found.name, parts.join(", "));
+            let sure = percent(found.probability);
+            let said = format!("{}: {sure} sure ({})", found.name, parts.join(", "));
             why.step("route", mark, said);
         }
         for skill in &answer.unavailable {
@@ -84,9 +84,9 @@ impl Routing<'_> {
             "route",
             mark,
             format!(
-                "place {} for this message, {:.0} % sure{}",
+                "place {} for this message, {} sure{}",
                 route.rank,
-                100.0 * route.skill.probability,
+                percent(route.skill.probability),
                 match (route.excluded, route.rank) {
                     (true, 1) => "; it would be first if it could be used",
                     (true, _) => "; it cannot be used",
@@ -101,7 +101,7 @@ impl Routing<'_> {
             why.step(
                 "route",
                 ExplanationMark::Note,
-                format!("first is {}, {:.0} % sure", first.name, 100.0 * first.probability),
+                format!("first is {}, {} sure", first.name, percent(first.probability)),
             );
         }
     }

@@ -23,6 +23,7 @@ mod neighbours;
 mod pool;
 mod punctual_embedder;
 mod question_snapshot;
+mod shared_words;
 mod unavailable;
 
 use std::collections::BTreeMap;
@@ -40,7 +41,7 @@ pub use answer::{NamedSkill, ReflexHit, RegionLeader, RouteAnswer, RouteMatch, R
 pub use calibration::RouteCalibration;
 pub use cases::{CASES_FILE, SavedCase};
 pub use catalog_router::{CatalogRouter, IndexStatus};
-pub(crate) use catalog_router::{document, read_skill};
+pub(crate) use catalog_router::{discounts, document, read_skill};
 pub use eval::{EvalData, EvalRunSide, ModelComparison, VectorProgress};
 pub use neighbours::{NeighbourReport, SkillNeighbour};
 pub use pool::QuestionGuard;
@@ -137,7 +138,8 @@ impl Routing<'_> {
         let named = expand_references(&request.message, &catalog.commands).skill_names;
         let names = names.into_iter().chain(named.iter().map(String::as_str)).collect::<Vec<_>>();
         let lessons = router.lessons(&request.message, &names, engine);
-        let mut answer = RouteAnswer::of(engine, catalog, result, &lessons.about_skills);
+        let mut answer =
+            RouteAnswer::of(engine, catalog, &request.message, result, &lessons.about_skills);
         answer.name_steps(steps);
         answer.unavailable = unavailable;
         answer.named = named
@@ -199,7 +201,8 @@ impl Routing<'_> {
         let catalog = &snapshot.catalog;
         let router = self.router(snapshot, ModelChoice::Static);
         let results = router.route_with_descriptions(catalog, entry, descriptions, message, top);
-        results.map(|result| RouteAnswer::of(self.engine, catalog, result, &BTreeMap::new()))
+        let none = BTreeMap::new();
+        results.map(|result| RouteAnswer::of(self.engine, catalog, message, result, &none))
     }
 
     /// How complete the index of the configured models is.

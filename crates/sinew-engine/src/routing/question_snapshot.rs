@@ -93,16 +93,19 @@ impl Engine {
         };
         let mut router = CatalogRouter::over_assembled(self, &catalog, request.models)?;
         for _ in 0..MAX_ROUNDS {
-            let excerpt = self.wake_matches(&catalog, &router, request);
-            if excerpt.changed.is_empty() {
+            let excerpt = self.wake_matches(&catalog, &router, request, &findings.changed);
+            let known = &findings.changed;
+            let more: Vec<String> =
+                excerpt.changed.iter().filter(|name| !known.contains(name)).cloned().collect();
+            if more.is_empty() {
                 router.status.notice = findings.notice().or(router.status.notice);
                 let snapshot = Arc::new(catalog.snapshot(&asked, excerpt, &request.message));
                 self.routers.keep(snapshot.version, request.models, router);
                 *self.findings() = Some(findings);
                 return Some(snapshot);
             }
-            router.exclude(&excerpt.changed);
-            findings.changed.extend(excerpt.changed);
+            router.exclude(&more);
+            findings.changed.extend(more);
         }
         None
     }
@@ -113,6 +116,7 @@ impl Engine {
         catalog: &AssembledCatalog,
         router: &CatalogRouter,
         request: &RouteRequest,
+        changed: &[String],
     ) -> CatalogExcerpt {
         let mut names: Vec<String> = Vec::new();
         for message in [Some(request.message.as_str()), request.intent.as_deref()] {
@@ -123,6 +127,8 @@ impl Engine {
             let ungated = ranked.ungated.into_iter().flat_map(|result| result.matches);
             names.extend(ranked.result.matches.into_iter().chain(ungated).map(|one| one.name));
         }
+        // What is known to differ is excluded, and still ranked among what cannot be used.
+        names.retain(|name| !changed.contains(name));
         catalog.wake(names.iter().map(String::as_str))
     }
 }

@@ -45,7 +45,7 @@ impl SettingsHandle<'_> {
         let set = held.is_some();
         let held = held.cloned().unwrap_or_default();
         let value = if set && is_secret(path) { Value::from("(set)") } else { held };
-        Ok(ConfigValueView { key: path.to_owned(), value, set, doc })
+        Ok(ConfigValueView { key: path.to_owned(), value, set, written: None, doc })
     }
 
     /// Whether a key says what is forbidden, so that only a person at a terminal may change it.

@@ -30,6 +30,9 @@ pub struct ConfigValueView {
     pub value: Value,
     /// Whether the file says so.
     pub set: bool,
+    /// What the file says, where that cannot hold and the nearest allowed value or the default does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Value>,
     /// What it does.
     pub doc: &'static str,
 }
@@ -51,12 +54,14 @@ impl<'a> SettingsHandle<'a> {
             if key.path.contains('<') {
                 continue;
             }
-            let set = is_set(config, &key, &held);
+            let (set, doc) = (is_set(config, &key, &held), key.doc);
             let value = match set {
                 true => masked(key.path, held),
                 false => self.default_of(key.path, &key.default),
             };
-            values.push(ConfigValueView { key: key.path.to_owned(), value, set, doc: key.doc });
+            let written = unusable_value(config, &key).map(|written| masked(key.path, written));
+            let key = key.path.to_owned();
+            values.push(ConfigValueView { key, value, set, written, doc });
         }
         for (name, entry) in &config.entries {
             let mut shown = serde_json::Map::new();
@@ -75,6 +80,7 @@ impl<'a> SettingsHandle<'a> {
                 key: format!("skills.entries.{name}"),
                 value: shown.into(),
                 set: true,
+                written: None,
                 doc: "One skill's settings.",
             });
         }
@@ -101,6 +107,17 @@ fn is_set(config: &Config, key: &ConfigKey, held: &Value) -> bool {
     });
     let is_unusable = |path: &str| config.unusable.iter().any(|value| value.path == path);
     written.is_some_and(|path| !is_unusable(path) || key.is_changed_by(held))
+}
+
+/// What the file says for a key where something else holds.
+fn unusable_value(config: &Config, key: &ConfigKey) -> Option<Value> {
+    let older = key.older_path();
+    let paths = std::iter::once(key.path).chain(older.as_deref());
+    let path =
+        paths.into_iter().find(|path| config.unusable.iter().any(|one| one.path == *path))?;
+    let value = path.split('.').try_fold(&config.tree, |tree, part| tree.get(part))?;
+    // A number is shown as it was written; whatever else stands there may be a secret.
+    value.is_number().then(|| value.clone())
 }
 
 /// A value as it may be shown: variables may be secrets.

@@ -200,7 +200,9 @@ impl SkillsHandle<'_> {
                 ErrorCode::OutsideSkills,
                 format!("{wanted} lies in no skill's folder"),
             )
-            .hint("`sinew list` shows the skills and `sinew info <skill>` where each one lies"));
+            .hint(
+                "`sinew list` shows the skills, and `sinew open` with a skill's name where it lies",
+            ));
         };
         let inside = path_text(expanded.strip_prefix(&entry.base_dir).unwrap_or(&expanded));
         let file = if inside.is_empty() { SKILL_FILE.to_owned() } else { inside };

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::PathBuf;
 
 use sinew_catalog::{
-    AGENT_ROOTS, CatalogEntry, Profile, RootLocation, RootTemplate, SKILL_FILE, expand_root_path,
+    AGENT_ROOTS, CatalogEntry, PluginState, Profile, RootLocation, RootTemplate, SKILL_FILE,
+    expand_root_path,
 };
 
 use crate::SkillsHandle;
@@ -29,6 +30,15 @@ impl SkillsHandle<'_> {
                 .map_or(&[][..], |known| known.roots),
         };
         let (places, env) = (&self.engine.places, &self.engine.env);
+        if let Some(profile) = Profile::find(agent).filter(|profile| profile.name != "openclaw") {
+            // Everything that the agent reads by itself, its plugins and the folders above this one too.
+            let (roots, _) =
+                sinew_catalog::resolve_roots(profile, places, &self.engine.config, env);
+            let own = roots.into_iter().filter(|root| {
+                root.plugin.as_ref().is_none_or(|plugin| plugin.state == PluginState::Enabled)
+            });
+            return HostListing { roots: own.map(|root| root.path).collect() };
+        }
         let paths = templates.iter().filter_map(|template| match template.place {
             RootLocation::Path(path) => Some(expand_root_path(path, places, env)),
             _ => None,

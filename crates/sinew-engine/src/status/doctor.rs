@@ -51,12 +51,16 @@ pub enum ProbeHealth {
     Fault,
 }
 
+/// The length of a registry's pepper.
+const PEPPER_BYTES: u64 = 32;
+
 impl StatusHandle<'_> {
     /// What sinew sees on this machine, and what would help.
     pub fn doctor(&self, catalog: &Catalog) -> DoctorReport {
         let mut probes = Vec::new();
         self.probe_settings(&mut probes);
         self.probe_database(&mut probes);
+        self.probe_pepper(&mut probes);
         self.probe_agents(&mut probes);
         self.probe_roots(catalog, &mut probes);
         self.probe_skills(catalog, &mut probes);
@@ -100,6 +104,23 @@ impl StatusHandle<'_> {
             "PATH",
             format!("{} folders, {missing} of them missing", folders.len()),
         ));
+    }
+
+    /// The secret that the tokens of a registry on this machine are hashed with.
+    fn probe_pepper(&self, probes: &mut Vec<DoctorProbe>) {
+        let path = self.engine.environment().sinew_home().join("registry").join("pepper");
+        let Ok(facts) = std::fs::metadata(&path) else { return };
+        let (health, detail) = match facts.len() {
+            length if length < PEPPER_BYTES => (
+                ProbeHealth::Fault,
+                format!("{} has {length} bytes of {PEPPER_BYTES}", path_text(&path)),
+            ),
+            _ => (ProbeHealth::Good, path_text(&path)),
+        };
+        let remedy = (health == ProbeHealth::Fault).then(|| {
+            "restore it from a copy; without it no token of the registry is valid".to_owned()
+        });
+        probes.push(DoctorProbe { health, remedy, ..good("registry", "pepper", detail) });
     }
 
     fn probe_database(&self, probes: &mut Vec<DoctorProbe>) {
@@ -249,12 +270,11 @@ impl StatusHandle<'_> {
             });
         }
         let broken = count(EntryState::Broken);
-        if broken > 0 {
+        let mut faulty = catalog.entries.iter().filter(|entry| entry.state == EntryState::Broken);
+        if let Some(first) = faulty.next() {
             probes.push(DoctorProbe {
                 health: ProbeHealth::Warn,
-                remedy: Some(
-                    "`sinew list` shows them; `sinew why <skill>` says what is wrong".to_owned(),
-                ),
+                remedy: Some(format!("`sinew why {}` says what is wrong", first.name)),
                 ..good("skills", "broken", broken.to_string())
             });
         }

@@ -84,10 +84,10 @@ impl From<WorkshopError> for EngineError {
             WorkshopError::SupportPath(_) | WorkshopError::Escapes(_) => {
                 told(ErrorCode::PathEscape)
             }
-            WorkshopError::NothingToUndo(_) | WorkshopError::NoSuchVersion(_) => {
-                told(ErrorCode::NothingToUndo)
-                    .hint("`sinew workshop history <skill>` shows what was written")
-            }
+            WorkshopError::NothingToUndo(_) | WorkshopError::NoSuchVersion(_) => told(
+                ErrorCode::NothingToUndo,
+            )
+            .hint("`sinew workshop history` with the name of a skill shows what was written"),
             WorkshopError::ChangedSince { diff, .. } => told(ErrorCode::ChangedSince)
                 .hint("--force keeps what is there as a version first, and then undoes")
                 .hint(diff),

@@ -387,13 +387,27 @@ fn a_conversation_that_is_shortened_twice_gets_its_skills_once() {
     assert!(!added(&engine, &compact).contains("<skill_text>"));
 }
 
-/// Gemini CLI, OpenClaw and opencode begin no session when they shorten a conversation: what was in use
-/// comes back with the next message.
+/// OpenClaw's conversation holds messages as they were typed: a reminder of a text would remind its model
+/// of nothing.
+#[test]
+fn a_text_comes_again_where_the_agent_does_not_keep_it() {
+    let machine = machine();
+    let engine = open(&machine);
+    for id in ["1", "2"] {
+        let event = json!({"hook_event_name": "before_prompt_build", "session_id": "s", "prompt_id": id,
+                           "prompt": MESSAGE});
+        let answer = answered(&engine, "openclaw", &event).expect("an answer");
+        let text = answer["prependContext"].as_str().expect("a text");
+        assert!(text.contains("<skill_text>"), "{id}: {text}");
+    }
+}
+
+/// Gemini CLI and opencode begin no session when they shorten a conversation: what was in use comes back
+/// with the next message.
 #[test]
 fn skills_in_use_come_back_with_the_next_message() {
     for (agent, asked, shortened, field) in [
         ("gemini", "BeforeAgent", "PreCompress", "/hookSpecificOutput/additionalContext"),
-        ("openclaw", "before_prompt_build", "after_compaction", "/prependContext"),
         ("opencode", "chat.message", "session.compacted", "/context"),
     ] {
         let machine = without_bundled_skills(machine());

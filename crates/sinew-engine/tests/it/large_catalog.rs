@@ -148,6 +148,12 @@ fn what_was_left_behind_counts_only_under_the_same_circumstances() {
     };
     assert!(with_key("UNRELATED"), "a variable that no skill asks for");
     assert!(!with_key("TIDES_KEY"), "a variable that a skill asks for");
+    let mut env = machine.environment();
+    env.exe = std::env::current_exe().ok();
+    let options =
+        EngineOptions { agent: Some("claude-code".to_owned()), ..EngineOptions::default() };
+    let hook = Engine::open(env, options).expect("an engine").large_from(LARGE);
+    assert!(is_excerpt(&hook, message), "an agent without a list of its own");
     let off = "{route: {model: 'static'}, skills: {entries: {soup: {enabled: false}}}}";
     machine.write("home/.sinew/config.json5", off);
     assert!(!is_excerpt(&open(&machine), message), "another configuration");

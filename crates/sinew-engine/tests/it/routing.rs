@@ -216,3 +216,20 @@ fn a_first_question_waits_for_the_vectors_that_matter() {
     let snapshot = again.snapshot();
     assert_eq!(again.routing().pending_vectors(&snapshot, request.models), still, "and resumes");
 }
+
+/// Text that is there to be found, and not to be read, is told to its author.
+#[test]
+fn text_that_does_not_count_is_explained() {
+    let hidden =
+        "---\nname: helper\ndescription: Does things.\n---\n<!-- weather trains pdf -->\nText.\n";
+    let machine = TestMachine::new().file("work/skills/helper/SKILL.md", hidden);
+    let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
+    let snapshot = engine.snapshot();
+    let entry = snapshot.catalog.lookup("helper").expect("the skill");
+    let options = sinew_engine::PromptOptions::default();
+    let why = engine.skills().explain(&snapshot.catalog, entry, &options);
+    let told = |step: &sinew_engine::ExplanationStep| {
+        step.stage == "route" && step.text.contains("hidden text does not count")
+    };
+    assert!(why.steps.iter().any(told), "{why:?}");
+}

@@ -36,6 +36,19 @@ fn what_is_shown_is_what_holds() {
     });
 }
 
+/// A process was killed between making the file and writing it.
+#[test]
+#[cfg(unix)]
+fn an_empty_token_file_is_replaced() {
+    let machine = TestMachine::new().file("home/.sinew/token", "");
+    machine.chmod("home/.sinew", 0o700);
+    machine.chmod("home/.sinew/token", 0o600);
+    let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
+    let token = engine.settings().access_token().expect("a token");
+    assert!(token.len() >= 32, "{token}");
+    assert_eq!(engine.settings().access_token().expect("the same token"), token);
+}
+
 #[test]
 fn no_secret_is_shown() {
     let config = "{

@@ -25,6 +25,7 @@ mod published;
 mod reworded;
 mod rule_examples;
 mod script_payloads;
+mod secret_kinds;
 mod seeds;
 mod sentences;
 mod slow_patterns;

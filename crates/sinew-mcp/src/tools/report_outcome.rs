@@ -148,7 +148,7 @@ fn of_skill(
         ..NewOutcome::default()
     };
     let outcome = engine.identified(&call.look.snapshot.catalog, outcome);
-    let recorded: OutcomeEffect = engine.cortex()?.record(&outcome)?;
+    let recorded: OutcomeEffect = engine.report_outcome(&outcome)?.recorded()?;
     let used = match input.outcome {
         ReportOutcomeResult::Success => SkillToolUse::Worked,
         ReportOutcomeResult::Failure => SkillToolUse::Failed,

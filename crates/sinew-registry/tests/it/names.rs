@@ -23,6 +23,42 @@ fn some_slugs_cannot_be_published() {
     }
 }
 
+/// What no client could unpack, or no list could show, is the sender's mistake and not the server's.
+#[test]
+fn odd_names_and_versions_are_refused_with_the_right_status() {
+    let team = Team::new();
+    let token = team.token(TokenRole::Publish, "alice");
+    for slug in ["con", "CON", "nul", "prn", "aux", "com1", "lpt9"] {
+        team.publish_text(&token, slug, "1.0.0", "hello").refused(400, "Slug");
+    }
+    let long = format!("1.0.0-{}", "a".repeat(5_000));
+    team.publish_text(&token, "tides", &long, "hello").refused(400, "at most 128 characters");
+    for version in ["", "1", "1.0", "../1.0.0", "1.0.0/x", "latest"] {
+        let status = team.publish_text(&token, "tides", version, "hello").status;
+        assert_eq!(status, 400, "{version}");
+    }
+    for path in ["con", "a/nul.txt", "SKILL.md/", "/SKILL.md", "../x", "a\\b", &"a/".repeat(400)] {
+        assert_eq!(team.ticket(&token, path, b"text").status, 400, "{path}");
+    }
+    let text = super::support::skill("tides", "hello");
+    let both = [("SKILL.md", text.as_bytes()), ("SKILL.md/x", b"text".as_slice())];
+    assert_eq!(team.publish(&token, "tides", "1.0.0", &both).status, 400);
+    assert_eq!(team.publish_text(&token, "tides", "1.0.0", "hello").status, 200);
+    // Asked for, they are not there; and nothing of it is an error of the server.
+    for path in [
+        format!("/api/v1/skills/tides/versions/{long}"),
+        "/api/v1/skills/con".to_owned(),
+        format!("/api/v1/skills/{}", "a".repeat(5_000)),
+        "/api/v1/skills/tides/file?path=SKILL.md/x".to_owned(),
+        "/api/v1/skills/tides/file?path=nul".to_owned(),
+        format!("/api/v1/skills/tides/file?path={}", "a".repeat(5_000)),
+        format!("/api/v1/download?slug=tides&version={long}"),
+    ] {
+        let status = team.get(&path, &token).status;
+        assert!(matches!(status, 400 | 404 | 414), "{status} {}", &path[..60.min(path.len())]);
+    }
+}
+
 #[test]
 fn a_name_must_not_be_mistaken_for_another_owners() {
     let team = Team::new();

@@ -200,3 +200,20 @@ fn a_pepper_is_made_once() {
     assert_eq!(fs::read(machine.path("registry/pepper")).expect("a pepper"), first);
     assert_eq!(first.len(), 32);
 }
+
+/// With an empty pepper, a hash could be made by anyone who has a copy of the database.
+#[test]
+fn an_empty_or_short_pepper_is_refused() {
+    for weak in ["", "short"] {
+        let machine = TestMachine::new().file("registry/pepper", weak);
+        machine.chmod("registry/pepper", 0o600);
+        machine.chmod("registry", 0o700);
+        let path = machine.path("a.db");
+        let store =
+            sinew_store::open(path.to_str().expect("text"), &sinew_store::StoreOptions::default());
+        let opened = TokenStore::open(store.expect("a store"), &machine.path("registry"));
+        let error = opened.expect_err("a weak pepper").to_string();
+        assert!(error.contains("bytes of 32"), "{error}");
+        assert_eq!(fs::read_to_string(machine.path("registry/pepper")).expect("it"), weak);
+    }
+}

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The version of this layout and of everything that determines its content (word splitting,
 /// stemming, fields). Raise it when an old file would give other answers than a new one.
-pub(crate) const VERSION: u64 = 3;
+pub(crate) const VERSION: u64 = 4;
 
 const MAGIC: &[u8; 8] = b"SNWINDEX";
 const HEADER: usize = 32;

@@ -16,4 +16,5 @@ mod properties;
 mod remote;
 mod several;
 mod shared;
+mod stuffing;
 mod support;

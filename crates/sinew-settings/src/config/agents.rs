@@ -28,6 +28,8 @@ section! {
     pub struct AgentSettings at "agents.entries.<id>" {
         /// Skills this agent sees: names, `prefix-*`, `!name`.
         "skills" => skills: Option<Vec<String>> = None, shown "all";
+        /// In the openclaw profile, the folder that this agent works in.
+        "workspace" or "workspaceDir" => workspace: Option<String> = None;
         /// This agent's own length of the prompt block.
         "skillsLimits.maxSkillsPromptChars" => max_skills_prompt_chars: Option<usize> = None;
     }

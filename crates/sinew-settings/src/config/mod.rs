@@ -54,9 +54,9 @@ pub use serving::{
     BringMode, HookSection, McpSection, MetricsSection, ServeSection, SkillPrefix, SkillPromptMode,
 };
 pub use skills::{
-    EntryOwner, EntrySettings, EnvScope, EnvSection, InstallSection, LoadSection, NodeManager,
-    OpenPocketSection, PersonalRootMode, PromptOrder, PromptPlanner, PromptSection, SecretMap,
-    SecretSetting, SkillLimits, SkillsSection,
+    EntryOwner, EntrySettings, EnvScope, EnvSection, HostSettings, InstallSection, LoadSection,
+    NodeManager, OpenPocketSection, PersonalRootMode, PromptOrder, PromptPlanner, PromptSection,
+    RemoteSettings, SecretMap, SecretSetting, SkillLimits, SkillsSection,
 };
 pub use source::{ConfigSource, LoadedConfig, read_config_text};
 pub use traces::{
@@ -93,6 +93,10 @@ pub struct Config {
     pub env: EnvSection,
     /// `skills.entries`.
     pub entries: BTreeMap<String, EntrySettings>,
+    /// `skills.hosts`.
+    pub hosts: BTreeMap<String, HostSettings>,
+    /// `skills.remotes`.
+    pub remotes: BTreeMap<String, RemoteSettings>,
     /// `agents`.
     pub agents: AgentsSection,
     /// `agent`.
@@ -197,6 +201,8 @@ impl Config {
             self.openpocket.declared(),
             self.install.declared(),
             self.env.declared(),
+            HostSettings::default().declared(),
+            RemoteSettings::default().declared(),
             EntrySettings::default().declared(),
             self.agents.declared(),
             AgentSettings::default().declared(),
@@ -235,14 +241,25 @@ impl Config {
         reader.section(root, &mut self.openpocket);
         reader.section(root, &mut self.env);
         reader.section(root, &mut self.install);
+        for (id, at, map) in reader.maps_below(root, "skills.hosts") {
+            reader.unknown_keys(map, HostSettings::PATH, &at);
+            self.hosts.entry(id.clone()).or_default().fill(map, &at, reader);
+        }
+        for (id, at, map) in reader.maps_below(root, "skills.remotes") {
+            reader.unknown_keys(map, RemoteSettings::PATH, &at);
+            self.remotes.entry(id.clone()).or_default().fill(map, &at, reader);
+        }
         self.read_entries(root, reader);
         self.read_agents(root, reader);
         reader.section(root, &mut self.plugins);
-        let off = |value: &Value| value.get("enabled") == Some(&Value::Bool(false));
         let plugins = root.get("plugins").and_then(|plugins| plugins.get("entries"));
-        let plugins = plugins.and_then(Value::as_object).into_iter().flatten();
-        self.plugins.disabled =
-            plugins.filter(|(_, value)| off(value)).map(|(id, _)| id.clone()).collect();
+        for (id, value) in plugins.and_then(Value::as_object).into_iter().flatten() {
+            match value.get("enabled").and_then(Value::as_bool) {
+                Some(true) => self.plugins.switched_on.push(id.clone()),
+                Some(false) => self.plugins.disabled.push(id.clone()),
+                None => {}
+            }
+        }
         reader.section(root, &mut self.route);
         reader.section(root, &mut self.route.remote);
         reader.section(root, &mut self.cortex);

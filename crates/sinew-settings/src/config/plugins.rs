@@ -9,9 +9,15 @@ section! {
         "enabled" => enabled: bool = true;
         /// Folders of plugins, in order.
         "load.paths" => paths: Vec<String> = Vec::new();
-        /// The one memory plugin that contributes.
-        "slots.memory" => memory_slot: Option<String> = None;
+        /// The one memory plugin that contributes; none switches memory off.
+        "slots.memory" => memory_slot: Option<String> = None, shown "memory-core";
+        /// If not empty, the plugins that may contribute.
+        "allow" => allow: Vec<String> = Vec::new(), shown "all";
+        /// Plugins that never contribute.
+        "deny" => deny: Vec<String> = Vec::new();
         also {
+            /// Plugins that are switched on by name.
+            switched_on: Vec<String> = Vec::new();
             /// Plugins that are switched off.
             disabled: Vec<String> = Vec::new();
         }

@@ -199,6 +199,28 @@ choices! {
 }
 
 section! {
+    /// `skills.hosts.<id>`: an agent that sinew does not know, with the folders of its skills.
+    pub struct HostSettings at "skills.hosts.<id>" {
+        /// What people call it.
+        "title" => title: Option<String> = None;
+        /// Its folders for every project; `~` is the home.
+        "personal" => personal: Vec<String> = Vec::new();
+        /// Its folders below a project.
+        "project" => project: Vec<String> = Vec::new();
+    }
+}
+
+section! {
+    /// `skills.remotes.<id>`: a machine that the host is connected to.
+    pub struct RemoteSettings at "skills.remotes.<id>" {
+        /// Its platform: darwin, linux, win32.
+        "platform" => platform: String = String::new();
+        /// The programs that it has.
+        "bins" => bins: Vec<String> = Vec::new();
+    }
+}
+
+section! {
     /// `skills.entries.<key>`: one skill's own settings.
     pub struct EntrySettings at "skills.entries.<key>" {
         /// false switches the skill off.

@@ -37,6 +37,23 @@ fn keys_are_read_in_any_case() {
 }
 
 #[test]
+fn literal_dotted_keys_are_read() {
+    let text = "---\nname: a\ndescription: d\nopenclaw.requires.bins: git, gh\n\
+                openclaw.requires.env: [KEY]\nopenclaw.os: [linux]\nopenclaw.triggers.none: [never]\n---\n";
+    let skill = read(text.as_bytes(), &ReadOptions::openpocket("id")).skill.expect("loads");
+    let metadata = skill.metadata.expect("a block");
+    assert_eq!(metadata.requires.bins, ["git", "gh"]);
+    assert_eq!(
+        (metadata.requires.env, metadata.os),
+        (vec!["KEY".to_owned()], vec!["linux".to_owned()])
+    );
+    assert_eq!(metadata.triggers.none, ["never"]);
+    // OpenClaw knows no such keys.
+    let skill = read(text.as_bytes(), &ReadOptions::openclaw("id")).skill.expect("loads");
+    assert!(skill.metadata.is_none());
+}
+
+#[test]
 fn a_broken_top_level_block_closes_the_gate() {
     for block in ["openclaw: {requires: {bins: [git]", "openclaw: [x", "openclaw: text"] {
         let text = format!("---\nname: a\ndescription: d\n{block}\n---\n");

@@ -7,6 +7,7 @@
 mod about;
 mod activity;
 mod approvals;
+mod commands;
 mod cortex;
 mod events;
 mod extract;
@@ -19,6 +20,7 @@ mod prompt;
 mod proposal_reply;
 mod proposals;
 mod registry;
+mod remotes;
 mod scan;
 mod schema_choices;
 mod skills;
@@ -53,6 +55,9 @@ fn described() -> OpenApiRouter<WebApp> {
         .routes(routes!(skills::validate))
         .routes(routes!(prompt::prompt))
         .routes(routes!(prompt::route))
+        .routes(routes!(commands::dispatch))
+        .routes(routes!(remotes::list))
+        .routes(routes!(remotes::put, remotes::forget))
         .routes(routes!(cortex::overview))
         .routes(routes!(cortex::region))
         .routes(routes!(cortex::blacklist_add))

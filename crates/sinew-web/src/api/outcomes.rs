@@ -167,7 +167,6 @@ pub(crate) async fn report(
         return Err(Problem::new(ErrorCode::BadOutcome, "name a `run`, or a `skill`"));
     }
     app.change(move |look| {
-        let cortex = look.engine.cortex()?;
         let kind = report.failure;
         let origin =
             if caller.is_person() { OutcomeReporter::User } else { OutcomeReporter::Agent };
@@ -204,7 +203,8 @@ pub(crate) async fn report(
             origin,
             ..NewOutcome::default()
         };
-        let recorded = cortex.record(&look.engine.identified(&look.snapshot.catalog, outcome))?;
+        let outcome = look.engine.identified(&look.snapshot.catalog, outcome);
+        let recorded = look.engine.report_outcome(&outcome)?.recorded()?;
         let recorded = OutcomeReply::Recorded(Box::new(recorded));
         Ok((StatusCode::CREATED, JsonReply::of(&recorded)?))
     })

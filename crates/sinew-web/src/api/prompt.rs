@@ -1,14 +1,15 @@
 //! From a message to the right skill, and the block that a prompt gets.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use sinew_catalog::prompt::PromptReport;
+use sinew_catalog::prompt::{PromptMode, PromptReport};
 use sinew_engine::{AnswerPrompt, PromptOptions, RouteAnswer, RouteRequest};
 use sinew_settings::config::ModelChoice;
-use sinew_settings::{ErrorCode, Reason};
+use sinew_settings::{ErrorCode, Reason, path_text};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
@@ -28,6 +29,48 @@ pub(crate) struct PromptQuery {
     /// The budget in UTF-16 code units; the configuration's where absent
     #[param(maximum = 10_000_000)]
     budget: Option<usize>,
+    /// The agent whose list of skills applies
+    #[param(max_length = 128)]
+    agent: Option<String>,
+    /// How much of a prompt the agent gets: `full`, `minimal` (a sub-agent's) or `none`
+    #[param(inline)]
+    mode: Option<PromptModeWire>,
+    /// The tools that the agent has, separated by commas; all where absent
+    #[param(max_length = 4000)]
+    tools: Option<String>,
+}
+
+/// How much of a prompt an agent gets.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PromptModeWire {
+    /// Everything
+    Full,
+    /// What a sub-agent needs
+    Minimal,
+    /// Nothing
+    None,
+}
+
+impl From<PromptModeWire> for PromptMode {
+    fn from(mode: PromptModeWire) -> Self {
+        match mode {
+            PromptModeWire::Full => Self::Full,
+            PromptModeWire::Minimal => Self::Minimal,
+            PromptModeWire::None => Self::None,
+        }
+    }
+}
+
+/// A skill that the prompt names
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ResolvedSkillWire<'a> {
+    name: &'a str,
+    description: &'a str,
+    file_path: String,
+    base_dir: String,
+    source: &'a str,
 }
 
 /// The block that an agent's system prompt gets
@@ -36,6 +79,14 @@ struct PromptWire<'a> {
     prompt: &'a str,
     report: &'a PromptReport,
     reasons: &'a [Reason],
+    /// The snapshot's version: it grows with every change
+    version: u64,
+    /// The agent's list, if one applies
+    #[serde(rename = "skillFilter", skip_serializing_if = "Option::is_none")]
+    skill_filter: Option<&'a [String]>,
+    /// The skills that the prompt names
+    #[serde(rename = "resolvedSkills")]
+    resolved_skills: Vec<ResolvedSkillWire<'a>>,
 }
 
 /// The block for a message, as every page and route shows it.
@@ -59,11 +110,43 @@ pub(crate) async fn prompt(
     app.ask(move |look| {
         let mut options = prompt_for(look, query.message.as_deref());
         options.max_chars = query.budget;
-        let block = look.engine.skills().prompt(&look.snapshot.catalog, &options);
+        options.mode = query.mode.map(PromptMode::from).unwrap_or_default();
+        options.tools = query.tools.as_deref().map(|tools| {
+            let names = tools.split(',').map(str::trim).filter(|name| !name.is_empty());
+            names.map(str::to_owned).collect()
+        });
+        // Another agent's list is another view of the same skills.
+        let other = match &query.agent {
+            Some(agent) if look.engine.agent() != Some(agent.as_str()) => {
+                Some(look.engine.for_agent(agent)?)
+            }
+            _ => None,
+        };
+        let engine = other.as_ref().unwrap_or(&look.engine);
+        let snapshot = match &other {
+            Some(engine) => engine.snapshot(),
+            None => Arc::clone(&look.snapshot),
+        };
+        let block = engine.skills().prompt(&snapshot.catalog, &options);
+        let omitted = |name: &str| block.report.omitted.iter().any(|skill| skill.name == name);
+        let shown = snapshot.catalog.unshadowed().filter(|entry| {
+            entry.model_visible && block.report.included > 0 && !omitted(&entry.name)
+        });
         JsonReply::of(&PromptWire {
             prompt: &block.text,
             report: &block.report,
             reasons: &block.reasons,
+            version: snapshot.version,
+            skill_filter: snapshot.catalog.skill_filter.as_deref(),
+            resolved_skills: shown
+                .map(|entry| ResolvedSkillWire {
+                    name: &entry.name,
+                    description: &entry.description,
+                    file_path: path_text(&entry.file_path),
+                    base_dir: path_text(&entry.base_dir),
+                    source: &entry.source,
+                })
+                .collect(),
         })
     })
     .await

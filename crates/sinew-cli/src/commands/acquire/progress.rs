@@ -3,8 +3,9 @@
 use sinew_engine::acquire::{AcquireProgress, CandidateSummary};
 use sinew_engine::approval::CandidateVerdict;
 
+use crate::layout::{TableColumn, TextTable};
 use crate::printer::Printer;
-use crate::render::{self, StyledText, TableColumn, TextTable, safe};
+use crate::render::{self, StyledText, safe};
 
 /// Tells what happened.
 pub(super) fn print_progress(told: &AcquireProgress<'_>, out: &mut Printer) {

@@ -54,7 +54,7 @@ pub(super) fn run(
         Some(BlacklistCommand::Remove { slug }) => Some(cortex.blacklist_remove(slug, &by)?),
     };
     let listed = cortex.blacklist()?;
-    out.data(&listed, |text| {
+    out.beginning(&listed, "sinew cortex blacklist", |text| {
         if listed.is_empty() {
             return writeln!(text, "no skill is blacklisted");
         }

@@ -43,7 +43,7 @@ pub(super) fn run(
         }
     }
     let lessons = cortex.lessons()?;
-    out.data(&lessons, |text| {
+    out.beginning(&lessons, "sinew cortex lessons", |text| {
         if lessons.is_empty() {
             return writeln!(text, "no lesson was learned yet");
         }

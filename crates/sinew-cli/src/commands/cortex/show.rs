@@ -25,7 +25,7 @@ pub(crate) struct CortexShowArgs {
 pub(super) fn run(args: &CortexShowArgs, cortex: &Cortex<'_>, out: &mut Printer) -> CommandResult {
     let overview = cortex.overview(args.region.as_deref())?;
     let today = cortex.now().day();
-    out.data(&overview, |text| write_overview(text, &overview, today))?;
+    out.beginning(&overview, "sinew cortex show", |text| write_overview(text, &overview, today))?;
     if overview.regions.is_empty() {
         out.hint("`sinew report` tells the cortex how the use of a skill went");
     }

@@ -5,8 +5,9 @@ use sinew_cortex::simulate::{
 };
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// Run the policies over simulated worlds, and print the tables
 ///

@@ -1,26 +1,28 @@
 //! `sinew demo`: a day with sinew, on a machine that is thrown away.
 
+mod interruption;
 mod machine;
 mod scenes;
 
-use std::io::Read as _;
 use std::path::PathBuf;
 
 use sinew_engine::EngineError;
 use sinew_settings::ErrorCode;
 
+use self::interruption::Interruption;
 use self::machine::DemoMachine;
-use self::scenes::{DAY, DemoScene};
+use self::scenes::{DAY, DemoScene, DemoStep};
 use crate::environment;
-use crate::exit::{CommandResult, Exit};
+use crate::exit::{CommandError, CommandResult, Exit};
+use crate::keys;
 use crate::printer::Printer;
 use crate::render;
 
 /// Show a day with sinew: sample skills, a registry of its own, and what is learned on the way
 ///
-/// Everything happens in a folder that is made for it and removed at the end; no network is used,
-/// and nothing of yours is read or changed. In a terminal the server stays up until you press
-/// Enter, so that you can look around.
+/// In a terminal, seven screens with a key to go on; in a pipe, a plain transcript. Everything
+/// happens in a folder that is made for it and removed at the end, or when you press q or Ctrl-C; no
+/// network is used, and nothing of yours is read or changed.
 ///
 /// Examples:
 ///   sinew demo
@@ -33,8 +35,23 @@ pub(crate) struct DemoArgs {
     keep: Option<PathBuf>,
 }
 
+/// How wide a transcript is laid out where there is no terminal to ask.
+const TRANSCRIPT_WIDTH: usize = 100;
+
+/// What a shell says of a program that was interrupted.
+const INTERRUPTED: Exit = Exit::Of(130);
+
+/// Whether the day goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum DemoPace {
+    GoOn,
+    Stop,
+}
+
 pub(crate) fn run(args: &DemoArgs, out: &mut Printer) -> CommandResult {
     let env = environment::of_process()?;
+    // From here on a signal ends the demo and not the program, which has a machine to remove.
+    let interruption = Interruption::watch();
     let thrown_away = tempfile::Builder::new().prefix("sinew-demo-").tempdir()?;
     let root = match &args.keep {
         None => thrown_away.path().to_owned(),
@@ -47,44 +64,114 @@ pub(crate) fn run(args: &DemoArgs, out: &mut Printer) -> CommandResult {
         Some(folder) => env.cwd.join(folder),
     };
     let mut stage = DemoMachine::new(&root, &env)?;
-    let serving = stage.serve()?;
-    for scene in DAY {
-        play(&stage, scene, out)?;
-    }
-    if out.can_ask() {
-        look_around(&stage, &serving, out)?;
-    }
+    let played = play_day(&mut stage, &interruption, out);
     let work = render::safe(&stage.work().display().to_string());
     drop(stage);
+    let was_interrupted = interruption.came();
     match &args.keep {
         Some(_) => {
             out.note(&format!("kept in {}", render::safe(&root.display().to_string())));
             out.hint(&format!("`cd '{work}'` to go on with its skills"));
         }
-        None => out.note("the demo's machine was removed"),
+        None => {
+            thrown_away.close()?;
+            out.note("the demo's machine was removed");
+        }
     }
-    Ok(Exit::Done)
+    match was_interrupted {
+        // What failed while everything was being stopped is no news.
+        true => Ok(INTERRUPTED),
+        false => played.map(|()| Exit::Done),
+    }
+}
+
+fn play_day(
+    stage: &mut DemoMachine,
+    interruption: &Interruption,
+    out: &mut Printer,
+) -> Result<(), CommandError> {
+    out.note("making a machine for the demo …");
+    let serving = stage.serve()?;
+    stage.run(&["index", "rebuild"].map(str::to_owned))?;
+    for (at, step) in DAY.iter().enumerate() {
+        play_step(stage, step, at, interruption, out)?;
+        if interruption.came() {
+            return Ok(());
+        }
+        let is_last = at + 1 == DAY.len();
+        if is_last && out.can_ask() {
+            look_around(stage, &serving, out)?;
+        }
+        if wait(is_last, interruption, out)? == DemoPace::Stop {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// One screen: its title, and its commands with what they answer.
+fn play_step(
+    stage: &DemoMachine,
+    step: &DemoStep,
+    at: usize,
+    interruption: &Interruption,
+    out: &mut Printer,
+) -> Result<(), CommandError> {
+    let title = format!("{} of {} · {}", at + 1, DAY.len(), step.title);
+    let mut text = "\n".to_owned();
+    render::heading(&mut text, &title).map_err(std::io::Error::other)?;
+    out.passage(&text)?;
+    for scene in step.scenes {
+        play(stage, scene, out)?;
+        if interruption.came() {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Shows a command and what it answers.
-fn play(
-    stage: &DemoMachine,
-    scene: &DemoScene,
-    out: &mut Printer,
-) -> Result<(), crate::exit::CommandError> {
+fn play(stage: &DemoMachine, scene: &DemoScene, out: &mut Printer) -> Result<(), CommandError> {
     let mut args: Vec<String> = scene.args.iter().map(|arg| (*arg).to_owned()).collect();
-    out.text(&format!("\n# {}\n$ sinew {}\n", scene.thought, typed(&args)))?;
-    if out.at_terminal() {
-        args.push("--color=always".to_owned());
-    }
+    let shown = typed(&args);
+    out.passage(&format!("\n# {}\n$ sinew {shown}\n", scene.thought))?;
+    let (width, color) = match out.width() {
+        usize::MAX => (TRANSCRIPT_WIDTH, "never"),
+        width => (width, "always"),
+    };
+    args.extend([format!("--terminal-width={width}"), format!("--color={color}")]);
     let output = stage.run(&args)?;
+    // Both streams, as a terminal shows them.
     out.text(&String::from_utf8_lossy(&output.stdout))?;
-    out.pass_error(&output.stderr);
-    if output.status.code() == Some(scene.exit) {
-        return Ok(());
+    out.text(&String::from_utf8_lossy(&output.stderr))?;
+    match output.status.code() {
+        Some(code) if code == scene.exit => Ok(()),
+        // It was interrupted together with us.
+        None => Ok(()),
+        Some(_) => {
+            let told = format!("`sinew {shown}` ended otherwise than expected: {}", output.status);
+            Err(EngineError::new(ErrorCode::DemoFailed, told).into())
+        }
     }
-    let told = format!("`sinew {}` ended otherwise than expected: {}", typed(&args), output.status);
-    Err(EngineError::new(ErrorCode::DemoFailed, told).into())
+}
+
+/// Waits for a key where there is a person; a transcript goes on by itself.
+fn wait(
+    is_last: bool,
+    interruption: &Interruption,
+    out: &mut Printer,
+) -> Result<DemoPace, CommandError> {
+    if !out.can_ask() {
+        return Ok(DemoPace::GoOn);
+    }
+    let next = if is_last { "ends the demo and removes its machine" } else { "goes on, q ends" };
+    out.ask(&format!("\n[any key {next}] "));
+    let key = keys::any(|| interruption.came())?;
+    out.ask("\n");
+    Ok(match key {
+        None | Some('q') => DemoPace::Stop,
+        Some(_) => DemoPace::GoOn,
+    })
 }
 
 /// The words as one would type them.
@@ -101,16 +188,12 @@ fn look_around(
     stage: &DemoMachine,
     serving: &serde_json::Value,
     out: &mut Printer,
-) -> Result<(), crate::exit::CommandError> {
+) -> Result<(), CommandError> {
     let page = serving["dashboard"].as_str().or(serving["listening"].as_str()).unwrap_or_default();
     let home = render::safe(&stage.home().display().to_string());
     let work = render::safe(&stage.work().display().to_string());
     out.text(&format!(
-        "\nLook around: the server is at {page}\nIn another terminal:\n  export HOME='{home}'; cd '{work}'\n"
+        "\nLook around: the server is at {page}\nIn another terminal:\n  export HOME='{home}'\n  cd '{work}'\n"
     ))?;
-    out.ask("Press Enter to end the demo and remove its machine. ");
-    let mut answer = [0];
-    // Any line, or the end of input, ends the demo.
-    let _ = std::io::stdin().read(&mut answer);
     Ok(())
 }

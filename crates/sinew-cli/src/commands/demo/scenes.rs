@@ -1,13 +1,26 @@
-//! The day, as data: what is said before each command, the command, and how it ends.
+//! The day, as data: steps of one screen each; in a step what is thought before each command, the
+//! command, and how it ends.
+
+/// One screen of the day.
+pub(super) struct DemoStep {
+    /// What it shows.
+    pub(super) title: &'static str,
+    /// What is typed.
+    pub(super) scenes: &'static [DemoScene],
+}
 
 /// One command of the day.
 pub(super) struct DemoScene {
     /// What a person would think before typing it.
     pub(super) thought: &'static str,
-    /// What follows `sinew`; `{registry}` is the address of the registry.
+    /// What follows `sinew`.
     pub(super) args: &'static [&'static str],
     /// How it ends: not every good answer is a yes.
     pub(super) exit: i32,
+}
+
+const fn step(title: &'static str, scenes: &'static [DemoScene]) -> DemoStep {
+    DemoStep { title, scenes }
 }
 
 const fn scene(thought: &'static str, args: &'static [&'static str]) -> DemoScene {
@@ -30,55 +43,90 @@ pub(super) const FILES: &[(&str, &str)] = &[
     ("work/run.jsonl", include_str!("samples/run.jsonl")),
 ];
 
-pub(super) const DAY: &[DemoScene] = &[
-    scene("Which skills are there, and which can be used?", &["list"]),
-    no("One of them is not ready. Why?", &["why", "forge-deploy"]),
-    no("One of them was blocked. What is in it?", &["scan", "skills/coupon-finder"]),
-    scene("Compute the vectors of the skills, once.", &["index", "rebuild"]),
-    scene(
-        "A user writes; which skill fits? No word of the message is in the skill's name.",
-        &["find", "these pictures are too heavy for an e-mail"],
+/// What a person reads in a minute and a half: seven screens.
+pub(super) const DAY: &[DemoStep] = &[
+    step(
+        "the skills of this machine",
+        &[scene("Which skills are there, and which can be used?", &["list"])],
     ),
-    no("And where nothing fits, nothing is offered.", &["find", "what is the capital of Peru?"]),
-    scene("What would the agent's prompt hold?", &["prompt"]),
-    scene(
-        "A colleague publishes a skill to the team's registry.",
+    step(
+        "the right skill for a message, or none",
         &[
-            "registry",
-            "publish",
-            "drafts/tide-tables",
-            "--version",
-            "1.0.0",
-            "--changelog",
-            "first",
+            scene(
+                "A user writes; which skill fits? No word of the message is in the skill's name.",
+                &["find", "these pictures are too heavy for an e-mail"],
+            ),
+            no(
+                "And where nothing fits, nothing is offered.",
+                &["find", "what is the capital of Peru?"],
+            ),
         ],
     ),
-    scene("The others find it there,", &["search", "tides", "--source", "clawhub"]),
-    scene(
-        "and installs it: fetched, verified, scanned, locked.",
-        &["install", "tide-tables", "--yes"],
-    ),
-    scene("Is it still what was installed?", &["verify"]),
-    scene(
-        "It worked. That is worth remembering.",
+    step(
+        "why a skill is out",
         &[
-            "report",
-            "--region",
-            "tides",
-            "--skill",
-            "tide-tables",
-            "--version",
-            "1.0.0",
-            "--result",
-            "ok",
+            no("One of them is not ready. Why?", &["why", "forge-deploy"]),
+            no("One of them was blocked. What is in it?", &["scan", "skills/coupon-finder"]),
         ],
     ),
-    scene("What was learned so far?", &["cortex", "show"]),
-    scene(
-        "The agent is corrected; the correction becomes a proposal.",
-        &["workshop", "capture", "--text", "next time, check the frames before you post a GIF"],
+    step(
+        "a skill from the team's registry",
+        &[
+            scene(
+                "A colleague publishes a skill to the team's registry.",
+                &[
+                    "registry",
+                    "publish",
+                    "drafts/tide-tables",
+                    "--version",
+                    "1.0.0",
+                    "--changelog",
+                    "first",
+                ],
+            ),
+            scene("The others find it there,", &["search", "tides", "--source", "clawhub"]),
+            scene(
+                "and install it: fetched, verified, scanned, locked.",
+                &["install", "tide-tables", "--yes"],
+            ),
+            scene("Is it still what was installed?", &["verify"]),
+        ],
     ),
-    scene("A finished run becomes one, too.", &["learn", "run.jsonl"]),
-    scene("What waits for a person?", &["workshop", "list"]),
-    scene("The whole picture.", &["check"]),
+    step(
+        "what worked is remembered",
+        &[
+            scene(
+                "It worked. That is worth remembering.",
+                &[
+                    "report",
+                    "--region",
+                    "tides",
+                    "--skill",
+                    "tide-tables",
+                    "--version",
+                    "1.0.0",
+                    "--result",
+                    "ok",
+                ],
+            ),
+            scene("What was learned so far?", &["cortex", "show"]),
+        ],
+    ),
+    step(
+        "corrections and finished runs become skills",
+        &[
+            scene(
+                "The agent is corrected; the correction becomes a proposal.",
+                &[
+                    "workshop",
+                    "capture",
+                    "--text",
+                    "next time, check the frames before you post a GIF",
+                ],
+            ),
+            scene("A finished run becomes one, too.", &["learn", "run.jsonl"]),
+            scene("What waits for a person?", &["workshop", "list"]),
+        ],
+    ),
+    step("the whole picture", &[scene("And at a glance:", &["status"])]),
 ];

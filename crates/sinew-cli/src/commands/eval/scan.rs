@@ -8,8 +8,9 @@ use sinew_engine::Engine;
 use sinew_guard::eval::{RateEstimate, ScanEvalReport};
 
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 pub(super) fn run(data: &Path, engine: &Engine, out: &mut Printer) -> CommandResult {
     let start = Instant::now();

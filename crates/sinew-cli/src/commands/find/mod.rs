@@ -22,6 +22,7 @@ const WAIT_FOR_VECTORS: Duration = Duration::from_secs(1);
 /// when nothing fits.
 ///
 /// Examples:
+///   sinew find who changed this line
 ///   sinew find "who changed this line, and why?"
 ///   sinew find --explain "make these pictures smaller"
 ///   sinew find --json --top 3 "open a pull request"
@@ -29,8 +30,9 @@ const WAIT_FOR_VECTORS: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct FindArgs {
-    /// What the user said; `-` reads it from standard input
-    message: String,
+    /// What the user said, in quotes or without; `-` reads it from standard input
+    #[arg(required = true, value_name = "MESSAGE")]
+    words: Vec<String>,
     /// Show what each score is made of, and the words it shares with the message
     #[arg(long)]
     explain: bool,
@@ -78,9 +80,9 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let message = match args.message.as_str() {
-        "-" => environment::standard_input()?,
-        message => message.to_owned(),
+    let message = match args.words.join(" ") {
+        words if words == "-" => environment::standard_input()?,
+        words => words,
     };
     let models = args.model.into();
     let request = RouteRequest {
@@ -96,7 +98,8 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     if let Some(notice) = &answer.notice {
         out.warn(notice);
     }
-    out.data(&answer, |text| text::write(text, &message, &answer, args.explain))?;
+    let width = out.width();
+    out.data(&answer, |text| text::write(text, &answer, args.explain, width))?;
     for skill in &answer.unavailable {
         out.note(&skill.sentence());
         out.hint(&format!("`{}` helps", skill.command));

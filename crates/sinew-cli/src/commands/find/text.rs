@@ -3,9 +3,10 @@
 
 use std::fmt::{self, Write as _};
 
-use sinew_engine::{RouteAnswer, RouteMatch};
+use sinew_engine::{RouteAnswer, RouteMatch, percent};
 use sinew_route::{AbstainReason, RouteDecision, ScorePart};
 
+use crate::layout::clipped;
 use crate::render;
 
 /// Blocks of a full bar.
@@ -14,11 +15,17 @@ const BAR: usize = 10;
 /// Words shown per skill.
 const WORDS: usize = 6;
 
+/// Below this a skill is not worth a line beside what was offered: of one in fifty nothing follows.
+const NEAR: f64 = 0.02;
+
+/// What is said about a skill stands below its name.
+const INDENT: &str = "         ";
+
 pub(super) fn write(
     text: &mut String,
-    message: &str,
     answer: &RouteAnswer,
     explain: bool,
+    width: usize,
 ) -> fmt::Result {
     let best = answer.matches.first().map(|found| render::safe(&found.name)).unwrap_or_default();
     let heading = match answer.decision {
@@ -39,8 +46,9 @@ pub(super) fn write(
     };
     render::heading(text, &heading)?;
     for (at, step) in answer.steps.iter().enumerate() {
-        let (part, skill) = (render::safe(&cut(&step.text, 60)), render::safe(&step.skill));
-        writeln!(text, "  {}. {part}: {skill}", at + 1)?;
+        let skill = render::safe(&step.skill);
+        let room = width.min(110).saturating_sub(skill.chars().count() + "  1. : ".len());
+        writeln!(text, "  {}. {}: {skill}", at + 1, clipped(&render::safe(&step.text), room))?;
     }
     let shown = if explain { answer.matches.len() } else { answer.offered };
     let (shown, others) = answer.matches.split_at(shown.min(answer.matches.len()));
@@ -52,17 +60,20 @@ pub(super) fn write(
         .fold(1e-9, f64::max);
     for (at, found) in shown.iter().enumerate() {
         let mark = if at < answer.offered { render::good("●") } else { render::dim("○") };
-        let (percent, bar) = (100.0 * found.probability, bar(found.probability));
-        writeln!(text, "  {mark} {percent:>3.0} % {bar} {}", render::safe(&found.name))?;
-        writeln!(text, "          {}", render::dim(&cut(&found.description, 100)))?;
-        write_parts(text, found, largest, explain)?;
-        write_words(text, message, found)?;
+        let (sure, bar) = (percent(found.probability), bar(found.probability, BAR));
+        writeln!(text, "  {mark} {sure:>4} {bar}  {}", render::safe(&found.name))?;
+        let about = clipped(&render::safe(&found.description), width.min(110) - INDENT.len());
+        writeln!(text, "{INDENT}{}", render::dim(&about))?;
+        write_parts(text, found, largest, explain, width)?;
+        write_words(text, found)?;
     }
-    write_others(text, message, answer, others)?;
+    // A pipe gets everything.
+    let least = if explain || width == usize::MAX { 0.0 } else { NEAR };
+    write_others(text, answer, others, least)?;
     if explain {
         let needed = format!(
-            "a match needs {:.0} % and a lead of {:.0}; model {}; {} µs",
-            100.0 * answer.threshold,
+            "a match needs {} and a lead of {:.0}; model {}; {} µs",
+            percent(answer.threshold),
             100.0 * answer.margin,
             answer.model,
             answer.took.total
@@ -73,18 +84,31 @@ pub(super) fn write(
 }
 
 /// What each signal adds, as bars side by side; with numbers one below the other.
-fn write_parts(text: &mut String, found: &RouteMatch, largest: f64, explain: bool) -> fmt::Result {
+fn write_parts(
+    text: &mut String,
+    found: &RouteMatch,
+    largest: f64,
+    explain: bool,
+    width: usize,
+) -> fmt::Result {
     let parts = found.parts.each().filter(|(_, part)| part.weight != 0.0 && part.raw != 0.0);
     if !explain {
-        let bars: Vec<String> =
-            parts.map(|(name, part)| format!("{name} {}", part_bar(name, part, largest))).collect();
-        return writeln!(text, "          {}", bars.join("  "));
+        // The bars of all signals stand in one line.
+        let blocks = if width < 80 { BAR / 2 - 1 } else { BAR };
+        let bars: Vec<String> = parts
+            .map(|(name, part)| format!("{name} {}", part_bar(name, part, largest, blocks)))
+            .collect();
+        // A name that holds a line alone needs no bars.
+        return match bars.is_empty() {
+            true => Ok(()),
+            false => writeln!(text, "{INDENT}{}", bars.join("  ")),
+        };
     }
     for (name, part) in parts {
         writeln!(
             text,
-            "          {name:<8} {} {:>6.2} = {:.2} × {:.2}",
-            part_bar(name, part, largest),
+            "{INDENT}{name:<8} {} {:>6.2} = {:.2} × {:.2}",
+            part_bar(name, part, largest, BAR),
             part.value(),
             part.weight,
             part.normalised
@@ -94,41 +118,45 @@ fn write_parts(text: &mut String, found: &RouteMatch, largest: f64, explain: boo
 }
 
 /// A name is worth more than all else together: its bar is full and does not shrink the others.
-fn part_bar(name: &str, part: ScorePart, largest: f64) -> render::StyledText {
-    bar(if name == "name" { 1.0 } else { part.value() / largest })
+fn part_bar(name: &str, part: ScorePart, largest: f64, blocks: usize) -> render::StyledText {
+    bar(if name == "name" { 1.0 } else { part.value() / largest }, blocks)
 }
 
-fn write_words(text: &mut String, message: &str, found: &RouteMatch) -> fmt::Result {
-    let words = shared_words(message, found);
-    if words.is_empty() {
-        return Ok(());
+fn write_words(text: &mut String, found: &RouteMatch) -> fmt::Result {
+    match shown_words(found) {
+        [] => Ok(()),
+        words => writeln!(text, "{INDENT}shares {}", render::safe(&words.join(", "))),
     }
-    writeln!(text, "          shares {}", render::safe(&words.join(", ")))
+}
+
+fn shown_words(found: &RouteMatch) -> &[String] {
+    &found.shared[..found.shared.len().min(WORDS)]
 }
 
 fn write_others(
     text: &mut String,
-    message: &str,
     answer: &RouteAnswer,
     others: &[RouteMatch],
+    least: f64,
 ) -> fmt::Result {
-    if others.is_empty() {
+    let is_near = |found: &&RouteMatch| found.probability >= least;
+    let mut near = others.iter().filter(is_near).peekable();
+    if near.peek().is_none() {
         return Ok(());
     }
     writeln!(text, "  {}", render::dim("not close enough:"))?;
-    for found in others {
+    for found in near {
         let first = answer.matches.first().filter(|first| first.id != found.id);
-        let (percent, why) = (100.0 * found.probability, why_lost(message, first, found));
-        let line = format!("{percent:.0} % {}: {}", render::safe(&found.name), render::safe(&why));
-        writeln!(text, "    {}", render::dim(&line))?;
+        let (sure, why) = (percent(found.probability), why_lost(first, found));
+        let (name, why) = (render::safe(&found.name), render::safe(&why));
+        writeln!(text, "    {}", render::dim(&format!("{sure:>4}  {name}: {why}")))?;
     }
     Ok(())
 }
 
 /// What a skill lacks that the first has; of the first itself, how little it has.
-fn why_lost(message: &str, first: Option<&RouteMatch>, found: &RouteMatch) -> String {
-    let words = shared_words(message, found);
-    let mut why = match words.as_slice() {
+fn why_lost(first: Option<&RouteMatch>, found: &RouteMatch) -> String {
+    let mut why = match shown_words(found) {
         [] => "shares no word".to_owned(),
         words => format!("shares {}", words.join(", ")),
     };
@@ -146,36 +174,8 @@ fn why_lost(message: &str, first: Option<&RouteMatch>, found: &RouteMatch) -> St
     why
 }
 
-/// The words of the message that a skill shares, as they were written; an English word that stands
-/// for one of another language is shown by its stem.
-fn shared_words(message: &str, found: &RouteMatch) -> Vec<String> {
-    let lower = message.to_lowercase();
-    let written = |stem: &str| {
-        let mut words = lower.split(|c: char| !c.is_alphanumeric());
-        // Stemming may change the last letter: "try", "tries" and "tri".
-        let end = stem.char_indices().last().map_or(0, |(at, _)| at).max(2);
-        let start = stem.get(..end).unwrap_or(stem);
-        words.find(|word| word.starts_with(start)).unwrap_or(stem).to_owned()
-    };
-    let mut words: Vec<String> = Vec::new();
-    for word in found.terms.iter().map(|term| written(&term.term)) {
-        if words.len() < WORDS && !words.contains(&word) {
-            words.push(word);
-        }
-    }
-    words
-}
-
 /// A share as blocks.
-fn bar(share: f64) -> render::StyledText {
-    let full = (share * BAR as f64).round().clamp(0.0, BAR as f64) as usize;
-    render::good(&format!("{}{}", "█".repeat(full), "░".repeat(BAR - full)))
-}
-
-fn cut(text: &str, length: usize) -> String {
-    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= length {
-        return line;
-    }
-    format!("{}…", line.chars().take(length - 1).collect::<String>())
+fn bar(share: f64, blocks: usize) -> render::StyledText {
+    let full = (share * blocks as f64).round().clamp(0.0, blocks as f64) as usize;
+    render::good(&format!("{}{}", "█".repeat(full), "░".repeat(blocks - full)))
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
 
-use crate::render;
+use crate::layout;
 
 /// How much of the message is shown.
 const SHOWN_MESSAGE: usize = 60;
@@ -67,7 +67,7 @@ pub(super) fn prove(engine: &Engine) -> Result<Option<SetupProof>, EngineError> 
     let works = answer.contains(&skill);
     let characters = answer.chars().count();
     let title = agent.title;
-    let said = render::clipped(&message, SHOWN_MESSAGE);
+    let said = layout::clipped(&message, SHOWN_MESSAGE);
     let detail = match works {
         true => format!("{title}'s hook answers “{said}” with {skill}, in {ms} ms"),
         false => {

@@ -22,7 +22,8 @@ pub(crate) struct WorkshopHistoryArgs {
 
 pub(super) fn run(args: &WorkshopHistoryArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     let versions = engine.workshop().with(|shop| shop.history(&args.skill))?;
-    out.data(&versions, |text| {
+    let command = format!("sinew workshop history {}", render::safe(&args.skill));
+    out.beginning(&versions, &command, |text| {
         for version in &versions {
             let action = match version.action {
                 VersionCause::Apply => render::good("applied"),

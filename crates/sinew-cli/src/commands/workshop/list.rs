@@ -5,8 +5,9 @@ use sinew_engine::Engine;
 use super::proposal_text;
 use super::shared::{print_events, record};
 use crate::exit::{CommandResult, Exit};
+use crate::layout::{TableColumn, TextTable, WholeListArgs, first_rows, write_more};
 use crate::printer::Printer;
-use crate::render::{self, TableColumn, TextTable};
+use crate::render;
 
 /// List proposals, newest first
 ///
@@ -19,6 +20,8 @@ pub(crate) struct WorkshopListArgs {
     /// Which ones [default: those that wait for a decision]
     #[arg(long, value_enum)]
     status: Option<ProposalStatusArg>,
+    #[command(flatten)]
+    whole: WholeListArgs,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -46,17 +49,18 @@ pub(super) fn run(args: &WorkshopListArgs, engine: &Engine, out: &mut Printer) -
             Some(ProposalStatusArg::Rejected) => status == "rejected",
         }
     });
-    let width = out.width();
+    let (width, rows) = (out.width(), out.rows(args.whole.all));
     let records: Vec<Value> = proposals.iter().map(record).collect();
     out.data(&records, |text| {
         let mut table = TextTable::new(vec![
             TableColumn::fixed("STATUS"),
             TableColumn::fixed("ID"),
             TableColumn::fixed("SKILL"),
-            TableColumn::fixed("CHANGE"),
+            TableColumn::fixed("CHANGE").from(70),
             TableColumn::flexible("TITLE"),
         ]);
-        for proposal in &proposals {
+        let (shown, left) = first_rows(&proposals, rows);
+        for proposal in shown {
             table.row(vec![
                 proposal_text::status(&proposal.status),
                 render::dim(proposal_text::short_id(&proposal.id)),
@@ -65,7 +69,8 @@ pub(super) fn run(args: &WorkshopListArgs, engine: &Engine, out: &mut Printer) -
                 render::plain(&proposal.title),
             ]);
         }
-        table.write(text, width)
+        table.write(text, width)?;
+        write_more(text, 0, left, "sinew workshop list --all")
     })?;
     if proposals.is_empty() {
         out.note("there is nothing to decide");

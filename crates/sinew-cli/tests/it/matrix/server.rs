@@ -75,7 +75,7 @@ const ROUTES: &[(&str, &str)] = &[
     ("POST /api/v1/traces", "$RUN"),
     ("POST /api/v1/traces/{id}/distill", "{}"),
     ("POST /api/v1/registry/install", r#"{"reference":"./new/tides"}"#),
-    ("POST /api/v1/registry/update", r#"{"slug":"tides"}"#),
+    ("POST /api/v1/registry/update", r#"{"slug":"ebb"}"#),
     ("DELETE /api/v1/registry/installed/{slug}", "{}"),
 ];
 
@@ -93,9 +93,9 @@ const FORMS: &[(&str, &str)] = &[
     ("/traces/{id}/{action}", ""),
     ("/approvals/{id}", "decision=approve"),
     ("/hub/install", "reference=./new/tides&place=workspace"),
-    ("/hub/update", "key=tides&place=workspace"),
-    ("/hub/uninstall", "key=tides&place=workspace"),
-    ("/hub/pin", "key=tides&place=workspace"),
+    ("/hub/update", "key=ebb&place=workspace"),
+    ("/hub/uninstall", "key=ebb&place=workspace"),
+    ("/hub/pin", "key=ebb&place=workspace"),
     ("/agents/{name}", "set=connect"),
     ("/auth", "code=wrong"),
     ("/sign-out", ""),

@@ -7,6 +7,7 @@ pub(crate) mod support;
 mod damage;
 mod kill;
 mod mirror;
+mod outage;
 mod prior;
 mod processes;
 mod record;

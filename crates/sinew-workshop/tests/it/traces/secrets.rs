@@ -3,7 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
-use sinew_testkit::generic_trace;
+use sinew_testkit::{generic_trace, secret_look_alikes, secret_samples};
 
 use super::samples::samples;
 use super::{learn, learn_under};
@@ -142,4 +142,91 @@ fn an_address_of_the_task_is_a_parameter() {
     let draft = learn(&Bench::new(), &run.lines()).remove(0).draft.expect("a draft");
     assert!(draft.body.contains("Write to {{email}} about"), "{}", draft.body);
     assert!(draft.script.expect("a script").contains("\"${SINEW_P_EMAIL}\""));
+}
+
+/// Every kind of secret, as a command, as what came back, as a task and as a last message.
+#[test]
+fn no_kind_of_secret_survives_learning() {
+    let bench = Bench::new();
+    let mut answers = String::new();
+    let samples = secret_samples();
+    for (number, group) in samples.chunks(12).enumerate() {
+        let mut run = generic_trace(&format!("Tidy up number {number}: {}", group[0].text))
+            .session(&format!("session-{number}"))
+            .saying(&format!("Done. {}", group[group.len() - 1].text));
+        for (at, sample) in group.iter().enumerate() {
+            run = match at % 3 {
+                0 => run.exec(&sample.text),
+                1 => run.step_with(
+                    json!({"type": "exec", "command": format!("./step {at}")}),
+                    &sample.text,
+                    json!({}),
+                ),
+                _ => run.step_with(json!({"type": "note", "text": sample.text}), "", json!({})),
+            };
+        }
+        let learned = learn(&bench, &run.lines());
+        answers.push_str(&serde_json::to_string(&learned).expect("JSON"));
+        answers.push_str(&format!("{learned:?}"));
+    }
+    for proposal in bench.shop(|shop| shop.list("pending")).expect("proposals") {
+        // What a gate holds back is not written, and its record was cleaned like any other.
+        let _ = bench.apply(&proposal.id);
+    }
+    let mut bytes = answers.into_bytes();
+    let mut folders = vec![bench.folder.path().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder").flatten() {
+            match entry.path() {
+                path if path.is_dir() => folders.push(path),
+                path => bytes.extend(fs::read(path).expect("a file")),
+            }
+        }
+    }
+    let everything = String::from_utf8_lossy(&bytes);
+    let left: Vec<&String> = samples
+        .iter()
+        .flat_map(|sample| &sample.secrets)
+        .filter(|secret| secret.len() > 4 && everything.contains(secret.as_str()))
+        .collect();
+    assert!(left.is_empty(), "{} are left: {left:?}", left.len());
+}
+
+/// Commands without a secret are learned as they were run.
+#[test]
+fn honest_commands_are_learned_unharmed() {
+    let mut run = generic_trace("Look after the server");
+    for text in secret_look_alikes().iter().take(20) {
+        run = run.exec(text);
+    }
+    let learned = learn(&Bench::new(), &run.lines()).remove(0);
+    assert!(!learned.redactions.contains_key("assignment"), "{:?}", learned.redactions);
+}
+
+/// A process that is killed behind the proposal, and before it has remembered the run.
+#[test]
+fn a_killed_learner_makes_no_duplicate() {
+    let bench = Bench::new();
+    let run = generic_trace("Publish the ledger").exec("git tag v1").exec("git push --tags");
+    let first = learn(&bench, &run.lines()).remove(0);
+    for collection in ["workshop.runs", "workshop.run-steps"] {
+        for found in
+            bench.store.list(collection, sinew_store::KeyRange::ALL, 100).expect("documents")
+        {
+            bench
+                .store
+                .delete(collection, &found.key, sinew_store::ExpectedVersion::Any)
+                .expect("deleted");
+        }
+    }
+    let again = learn(&bench, &run.lines()).remove(0);
+    let id = |learned: &sinew_workshop::LearnResult| {
+        learned.proposal.as_ref().map(|proposal| proposal.id.clone())
+    };
+    assert_eq!(id(&again), id(&first));
+    assert_eq!(bench.shop(|shop| shop.list("pending")).expect("proposals").len(), 1);
+    // And from then on it is known.
+    let third = learn(&bench, &run.lines()).remove(0);
+    assert_eq!(third.became, sinew_workshop::LearnStatus::Known);
+    assert_eq!(id(&third), id(&first));
 }

@@ -6,6 +6,15 @@
 //! as such, and skips only values that are placeholders as a whole. [`find_recorded`] is for
 //! recorded sessions, which may contain anything: it also knows one-time codes, addresses,
 //! telephone numbers and text that looks random.
+//!
+//! The last two also know what no pattern can: secrets by their position in a command
+//! (`command_secrets.rs`, over the table in `command_options.rs`) and seed phrases.
+
+mod command_options;
+mod command_secrets;
+mod national_ids;
+mod seed_phrases;
+mod value_checks;
 
 use std::sync::{LazyLock, OnceLock};
 
@@ -13,7 +22,9 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use regex::Regex;
 use serde::Deserialize;
 
-const TABLE: &str = include_str!("../data/secrets.json");
+use value_checks::{ValueCheck, is_example, is_placeholder, passphrase_tail};
+
+const TABLE: &str = include_str!("../../data/secrets.json");
 /// The text that replaces a secret.
 pub const REDACTED: &str = "[REDACTED CREDENTIAL]";
 
@@ -35,18 +46,9 @@ struct SecretPattern {
     /// The kind of secret; a key by default.
     #[serde(default)]
     kind: SecretKind,
-    /// Matches only with a valid check digit.
+    /// What the value must pass.
     #[serde(default)]
-    luhn: bool,
-    /// Matches only with the remainder that account numbers have.
-    #[serde(default)]
-    mod97: bool,
-    /// Matches only if the letters look random.
-    #[serde(default)]
-    random: bool,
-    /// The value is in a place where prose may also stand: "the token is expired".
-    #[serde(default)]
-    words: bool,
+    check: Option<ValueCheck>,
 }
 
 impl SecretPattern {
@@ -71,12 +73,16 @@ pub enum SecretKind {
     Auth,
     /// The value of something named like a secret.
     Assignment,
+    /// The words that open a wallet.
+    Seed,
     /// Credentials in a URL.
     Url,
     /// A one-time code.
     Otp,
     /// The number or code of a card.
     Card,
+    /// The number that a state gave to a person.
+    NationalId,
     /// An account number.
     Iban,
     /// A telephone number.
@@ -96,9 +102,11 @@ impl SecretKind {
             Self::Jwt => "jwt",
             Self::Auth => "auth",
             Self::Assignment => "assignment",
+            Self::Seed => "seed",
             Self::Url => "url",
             Self::Otp => "otp",
             Self::Card => "card",
+            Self::NationalId => "national-id",
             Self::Iban => "iban",
             Self::Phone => "phone",
             Self::Email => "email",
@@ -196,42 +204,58 @@ pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
     if PUBLISHED.as_ref().is_none_or(|published| !published.is_match(text)) {
         return Vec::new();
     }
-    matches(text, most, SecretPattern::is_published, |_, value, _| !is_example(value))
+    matches(text, most, SecretPattern::is_published, |_, value, _, _| !is_example(value))
 }
 
 /// All secrets in `text`, in order, for text that is about to be stored or sent.
 pub fn find_strict(text: &str) -> Vec<SecretMatch> {
-    let counts = |row: &SecretPattern, value: &str, after: &str| {
-        !is_placeholder(value)
-            && (!row.luhn || has_check_digit(value))
-            && (!row.words || !is_prose(value, after))
-    };
-    matches(text, usize::MAX, |row| !row.recorded, counts)
+    let mut found = matches(text, usize::MAX, |row| !row.recorded, counts);
+    found.extend(by_position(text));
+    without_overlaps(found)
 }
 
-/// Everything in a recorded `text` that must not be stored, in order. Where two overlap, the more
-/// certain kind stays.
+/// Everything in a recorded `text` that must not be stored, in order. Where two overlap, both are
+/// one of the more certain kind.
 pub fn find_recorded(text: &str) -> Vec<SecretMatch> {
-    let counts = |row: &SecretPattern, value: &str, after: &str| {
-        !is_placeholder(value)
-            && (!row.luhn || has_check_digit(value))
-            && (!row.mod97 || has_remainder(value))
-            && (!row.random || looks_random(value))
-            && (!row.words || !is_prose(value, after))
+    let counts = |row: &SecretPattern, value: &str, before: &str, after: &str| {
+        counts(row, value, before, after)
             && !(row.kind == SecretKind::Email && value.starts_with("git@"))
     };
     let mut found = matches(text, usize::MAX, |_| true, counts);
-    found.sort_by_key(|secret| (secret.kind, secret.range.start));
+    found.extend(by_position(text));
+    without_overlaps(found)
+}
+
+/// Whether a value of a row is a secret, in this text.
+fn counts(row: &SecretPattern, value: &str, before: &str, after: &str) -> bool {
+    !is_placeholder(value) && row.check.is_none_or(|check| check.accepts(value, before, after))
+}
+
+/// What is known by where it stands, and not by what it looks like.
+fn by_position(text: &str) -> impl Iterator<Item = SecretMatch> {
+    let of = |id: &str, kind: SecretKind, range| SecretMatch { id: id.to_owned(), kind, range };
+    let commands = command_secrets::find(text).into_iter();
+    let phrases = seed_phrases::find(text).into_iter();
+    commands
+        .map(move |range| of("command-secret", SecretKind::Assignment, range))
+        .chain(phrases.map(move |range| of("seed-phrase", SecretKind::Seed, range)))
+}
+
+/// Matches that touch become one, of the most certain kind, so that no part of any is left.
+fn without_overlaps(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
+    found.sort_by_key(|secret| (secret.range.start, secret.range.end));
     let mut matches: Vec<SecretMatch> = Vec::with_capacity(found.len());
     for secret in found {
-        let overlaps = |other: &SecretMatch| {
-            secret.range.start < other.range.end && other.range.start < secret.range.end
-        };
-        if !matches.iter().any(overlaps) {
-            matches.push(secret);
+        match matches.last_mut().filter(|last| secret.range.start < last.range.end) {
+            Some(last) => {
+                last.range.end = last.range.end.max(secret.range.end);
+                if secret.kind < last.kind {
+                    (last.kind, last.id) = (secret.kind, secret.id);
+                }
+            }
+            None => matches.push(secret),
         }
     }
-    matches.sort_by_key(|secret| secret.range.start);
     matches
 }
 
@@ -246,12 +270,12 @@ pub fn mask_strict(text: &str) -> String {
 }
 
 /// The first matches of the selected rows that `counts` accepts; it is given the row, the value,
-/// and the text after it.
+/// and the text before and after it.
 fn matches(
     text: &str,
     most: usize,
     wanted: impl Fn(&SecretPattern) -> bool,
-    counts: impl Fn(&SecretPattern, &str, &str) -> bool,
+    counts: impl Fn(&SecretPattern, &str, &str, &str) -> bool,
 ) -> Vec<SecretMatch> {
     let Some(secrets) = SECRETS.as_ref() else {
         return Vec::new();
@@ -259,12 +283,19 @@ fn matches(
     let mut found = Vec::new();
     for (row, pattern) in secrets.for_text(text, wanted) {
         let values = pattern.captures_iter(text);
-        let values = values.filter_map(|hit| hit.get(1).or_else(|| hit.get(0)));
-        let counted = values.filter(|value| counts(row, value.as_str(), &text[value.end()..]));
-        let secret = |value: regex::Match<'_>| SecretMatch {
-            id: row.id.clone(),
-            kind: row.kind,
-            range: value.range(),
+        // The first group that took part, or the whole.
+        let values = values.filter_map(|hit| hit.iter().skip(1).flatten().next().or(hit.get(0)));
+        let counted = values.filter(|value| {
+            let (before, after) = (&text[..value.start()], &text[value.end()..]);
+            counts(row, value.as_str(), before, after)
+        });
+        let secret = |value: regex::Match<'_>| {
+            let tail = match row.check {
+                Some(ValueCheck::Sentence) => passphrase_tail(value.as_str(), &text[value.end()..]),
+                _ => 0,
+            };
+            let range = value.start()..value.end() + tail;
+            SecretMatch { id: row.id.clone(), kind: row.kind, range }
         };
         found.extend(counted.take(most).map(secret));
     }
@@ -289,119 +320,11 @@ fn replaced(text: &str, secrets: &[SecretMatch]) -> String {
 
 /// Whether the table could be read; a scanner without it must not start.
 pub(crate) fn is_ready() -> bool {
-    SECRETS.is_some() && NEEDLES.is_some() && PUBLISHED.is_some()
-}
-
-/// Keys that are marked as examples.
-fn is_example(secret: &str) -> bool {
-    let lower = secret.to_ascii_lowercase();
-    ["example", "your", "xxxx", "placeholder", "redacted", "...", "dummy", "<"]
-        .iter()
-        .any(|word| lower.contains(word))
-}
-
-/// Values that are placeholders as a whole: `<TOKEN>`, `$TOKEN`, `${TOKEN}`, `your-token`, `xxxx`.
-fn is_placeholder(value: &str) -> bool {
-    let value = value.trim_end_matches(['.', '!', '?', ')', '*', ':']);
-    let inside = |open: &str, close: &str| {
-        value.strip_prefix(open).is_some_and(|rest| rest.ends_with(close))
-    };
-    let variable = value.strip_prefix('$').is_some_and(|name| {
-        let name = name.trim_start_matches(['{', '(']).trim_end_matches(['}', ')']);
-        !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    });
-    // A key's prefix is not part of the placeholder.
-    let bare = ["sk-ant-", "sk-proj-", "sk-", "ghp_"]
-        .iter()
-        .find_map(|prefix| value.strip_prefix(prefix))
-        .unwrap_or(value)
-        .to_ascii_lowercase();
-    let masked = bare.chars().all(|c| matches!(c, 'x' | '*' | '.' | '-' | '_' | '•' | '…'));
-    variable
-        || masked
-        || inside("<", ">")
-        || inside("{{", "}}")
-        || inside("[", "]")
-        || inside("%", "%")
-        || bare.starts_with("your-")
-        || bare.starts_with("your_")
-        || ["process.env.", "os.environ", "env."].iter().any(|start| bare.starts_with(start))
-}
-
-/// Whether a word after "is" only describes a state: lower-case letters, and either more words
-/// follow or it has a typical ending ("expired", "missing", "readable").
-fn is_prose(value: &str, after: &str) -> bool {
-    const STATES: &[&str] = &["ed", "en", "ing", "able", "ible", "ary", "ent", "id", "ty", "ect"];
-    let word = value.trim_end_matches(['.', '!', '?', ')', ':', '…']);
-    let is_word = word.chars().all(|c| c.is_lowercase() || c == '-');
-    let follows = after.starts_with(' ') && after.trim_start().starts_with(char::is_alphabetic);
-    is_word && (follows || STATES.iter().any(|state| word.ends_with(state)))
-}
-
-/// The check digit of a card number (Luhn).
-fn has_check_digit(value: &str) -> bool {
-    let digits: Vec<u32> = value.chars().filter_map(|c| c.to_digit(10)).collect();
-    let sum: u32 = digits
-        .iter()
-        .rev()
-        .enumerate()
-        .map(|(at, &digit)| match at % 2 {
-            0 => digit,
-            _ if digit > 4 => digit * 2 - 9,
-            _ => digit * 2,
-        })
-        .sum();
-    // Issuers' numbers start with 3 to 6, or with 2 if there are sixteen digits; times and ids do
-    // not.
-    let is_issued = match digits.first() {
-        Some(3..=6) => true,
-        Some(2) => digits.len() == 16,
-        _ => false,
-    };
-    is_issued && sum.is_multiple_of(10) && digits.iter().any(|&digit| digit != digits[0])
-}
-
-/// The remainder of an account number (ISO 13616).
-fn has_remainder(value: &str) -> bool {
-    let symbols: Vec<u32> = value.chars().filter_map(|c| c.to_digit(36)).collect();
-    if !(15..=34).contains(&symbols.len()) {
-        return false;
-    }
-    let (country, rest) = symbols.split_at(4);
-    let turned = rest.iter().chain(country);
-    1 == turned.fold(0, |sum, &symbol| (sum * if symbol < 10 { 10 } else { 100 } + symbol) % 97)
-}
-
-/// Bits per character above which a text of 24 or more characters is not natural language.
-const RANDOM_BITS: f64 = 4.0;
-
-/// Whether letters and digits look random: not a name, path, UUID or digest.
-fn looks_random(value: &str) -> bool {
-    let mut counts = [0u32; 256];
-    for byte in value.bytes() {
-        counts[usize::from(byte)] += 1;
-    }
-    let length = value.len() as f64;
-    let bits: f64 = counts
-        .iter()
-        .filter(|count| **count > 0)
-        .map(|count| f64::from(*count) / length)
-        .map(|share| -share * share.log2())
-        .sum();
-    let is_digest = ["sha256-", "sha384-", "sha512-"].iter().any(|start| value.starts_with(start));
-    let parts = || value.split(['/', '-', '_', '=', '+']).filter(|part| !part.is_empty());
-    bits > RANDOM_BITS && !is_digest && !parts().all(is_wordlike)
-}
-
-/// Whether a part of a name is a word, a number, or several words joined.
-fn is_wordlike(part: &str) -> bool {
-    let letters = part.trim_end_matches(|c: char| c.is_ascii_digit());
-    let digits = part.len() - letters.len();
-    let capitals = letters.chars().filter(char::is_ascii_uppercase).count();
-    let is_plain = letters.chars().all(|c| c.is_ascii_alphabetic());
-    let all_capitals = capitals == letters.len() && letters.len() <= 16;
-    let few_capitals = capitals * 3 <= letters.len() && part.len() <= 40;
-    is_plain && (letters.is_empty() || digits <= 4) && (all_capitals || few_capitals)
+    SECRETS.is_some()
+        && NEEDLES.is_some()
+        && PUBLISHED.is_some()
+        && command_secrets::is_ready()
+        && seed_phrases::is_ready()
 }
 
 #[cfg(test)]

@@ -1,0 +1,204 @@
+//! What a host's own settings say about single skills.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sinew_settings::{Environment, Reason, ReasonCode, path_text};
+
+use super::claude_plugins::claude_settings;
+use super::codex_plugins::codex_configs;
+use super::gemini_extensions::gemini_settings;
+use super::host_files::{self, kept};
+
+/// Whose settings are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostSwitches {
+    /// `skillOverrides` of Claude Code's settings.
+    ClaudeCode,
+    /// `[[skills.config]]` of Codex's configuration.
+    Codex,
+    /// `skills.disabled` of Gemini CLI's settings.
+    Gemini,
+    /// `permission.skill` of opencode's configuration.
+    Opencode,
+}
+
+/// What a setting does to a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostSwitch {
+    /// The host does not load it.
+    Off,
+    /// The host's model does not see it.
+    HiddenFromModel,
+}
+
+/// The settings of a host about its skills, read once per build.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct SwitchTable {
+    by_name: BTreeMap<String, (HostSwitch, String)>,
+    by_path: BTreeMap<PathBuf, (HostSwitch, String)>,
+    /// Patterns with `*`, in the order in which they are written; the last that fits counts.
+    patterns: Vec<(String, Option<HostSwitch>, String)>,
+    everything_off: Option<String>,
+}
+
+impl SwitchTable {
+    /// What the settings say about a skill, and where.
+    pub(crate) fn find(&self, names: &[&str], file: &Path) -> Option<Reason> {
+        let (switch, place) = self.decision(names, file)?;
+        Some(match switch {
+            HostSwitch::Off => Reason::new(ReasonCode::HostDisabled, place.clone()),
+            HostSwitch::HiddenFromModel => Reason::new(ReasonCode::HostHidden, place.clone()),
+        })
+    }
+
+    fn decision(&self, names: &[&str], file: &Path) -> Option<(HostSwitch, &String)> {
+        if let Some(place) = &self.everything_off {
+            return Some((HostSwitch::Off, place));
+        }
+        if !self.by_path.is_empty() {
+            let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+            if let Some((switch, place)) =
+                self.by_path.get(file).or_else(|| self.by_path.get(&real))
+            {
+                return Some((*switch, place));
+            }
+        }
+        if let Some((switch, place)) = names.iter().find_map(|name| self.by_name.get(*name)) {
+            return Some((*switch, place));
+        }
+        let fits = |pattern: &str| names.iter().any(|name| fits(pattern, name));
+        let last = self.patterns.iter().rev().find(|(pattern, ..)| fits(pattern))?;
+        last.1.map(|switch| (switch, &last.2))
+    }
+}
+
+/// Whether a pattern with `*` fits a name.
+fn fits(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// Reads the settings of a host.
+pub(crate) fn read_switches(
+    host: HostSwitches,
+    workspace: &Path,
+    env: &Environment,
+    reasons: &mut Vec<Reason>,
+) -> SwitchTable {
+    let mut table = SwitchTable::default();
+    match host {
+        HostSwitches::ClaudeCode => read_claude(&mut table, workspace, env, reasons),
+        HostSwitches::Codex => read_codex(&mut table, env, reasons),
+        HostSwitches::Gemini => read_gemini(&mut table, workspace, env, reasons),
+        HostSwitches::Opencode => read_opencode(&mut table, workspace, env, reasons),
+    }
+    table
+}
+
+fn read_claude(
+    table: &mut SwitchTable,
+    workspace: &Path,
+    env: &Environment,
+    reasons: &mut Vec<Reason>,
+) {
+    for settings in claude_settings(workspace, env, reasons) {
+        let overrides = settings.value.get("skillOverrides").and_then(Value::as_object);
+        for (name, word) in overrides.into_iter().flatten() {
+            let switch = match word.as_str() {
+                Some("off") => HostSwitch::Off,
+                Some("user-invocable-only") => HostSwitch::HiddenFromModel,
+                _ => continue,
+            };
+            let word = word.as_str().unwrap_or_default();
+            let place = format!("skillOverrides of the {} settings says {word}", settings.scope);
+            // The first file read is the one that decides.
+            table.by_name.entry(name.clone()).or_insert((switch, place));
+        }
+    }
+}
+
+fn read_codex(table: &mut SwitchTable, env: &Environment, reasons: &mut Vec<Reason>) {
+    for config in codex_configs(env, reasons) {
+        let entries = config.get("skills").and_then(|skills| skills.get("config"));
+        for entry in entries.and_then(Value::as_array).into_iter().flatten() {
+            if entry.get("enabled").and_then(Value::as_bool) != Some(false) {
+                continue;
+            }
+            let place = "[[skills.config]] of config.toml switches it off".to_owned();
+            if let Some(path) = entry.get("path").and_then(Value::as_str) {
+                let mut path = env.expand_home(path);
+                if !path.ends_with("SKILL.md") {
+                    path.push("SKILL.md");
+                }
+                table.by_path.insert(path, (HostSwitch::Off, place));
+            } else if let Some(name) = entry.get("name").and_then(Value::as_str) {
+                table.by_name.insert(name.to_owned(), (HostSwitch::Off, place));
+            }
+        }
+    }
+}
+
+fn read_gemini(
+    table: &mut SwitchTable,
+    workspace: &Path,
+    env: &Environment,
+    reasons: &mut Vec<Reason>,
+) {
+    for (scope, settings) in gemini_settings(workspace, env, reasons) {
+        let Some(skills) = settings.get("skills") else { continue };
+        if skills.get("enabled").and_then(Value::as_bool) == Some(false) {
+            table.everything_off = Some(format!("skills.enabled is false in the {scope} settings"));
+        }
+        let names = skills.get("disabled").and_then(Value::as_array).into_iter().flatten();
+        for name in names.filter_map(Value::as_str) {
+            let place = format!("skills.disabled of the {scope} settings names it");
+            table.by_name.entry(name.to_owned()).or_insert((HostSwitch::Off, place));
+        }
+    }
+}
+
+fn read_opencode(
+    table: &mut SwitchTable,
+    workspace: &Path,
+    env: &Environment,
+    reasons: &mut Vec<Reason>,
+) {
+    let config = env.var_path("XDG_CONFIG_HOME").unwrap_or_else(|| env.home.join(".config"));
+    let folders = [config.join("opencode"), workspace.to_path_buf()];
+    for folder in folders {
+        for name in ["opencode.json", "opencode.jsonc"] {
+            let path = folder.join(name);
+            let Some(settings) = kept(host_files::read_json(&path), reasons) else { continue };
+            let Some(rule) = settings.get("permission").and_then(|rules| rules.get("skill")) else {
+                continue;
+            };
+            let place = |pattern: &str| {
+                format!("permission.skill in {} denies {pattern}", path_text(&path))
+            };
+            let switch = |word: &Value| {
+                (word.as_str() == Some("deny")).then_some(HostSwitch::HiddenFromModel)
+            };
+            match rule {
+                Value::String(_) => {
+                    table.patterns.push(("*".to_owned(), switch(rule), place("every skill")));
+                }
+                Value::Object(words) => {
+                    for (pattern, word) in words {
+                        table.patterns.push((pattern.clone(), switch(word), place(pattern)));
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}

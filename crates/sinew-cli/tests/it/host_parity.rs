@@ -1,0 +1,199 @@
+//! Whether sinew sees what real agents see: each is asked for its own list of skills on a machine with
+//! skills in every place that it reads, and every difference has a reason.
+//!
+//! Where npm or its registry cannot be reached, these tests say so and do not run.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use serde_json::Value;
+use sinew_testkit::{NpmPackages, TestMachine};
+
+use crate::agents::{AGENT_PACKAGES, PLUGIN_HOSTS};
+use crate::support::command;
+
+const GEMINI: &[&str] = &["@google/gemini-cli@0.61.0"];
+
+/// Skills of a person, a project of three levels, plugins of which one is off, links, groups, files that
+/// are no skills.
+fn mixed_machine() -> TestMachine {
+    let mut machine = TestMachine::new()
+        .file("work/.git/HEAD", "ref: refs/heads/main\n")
+        .file("work/.git/config", "[core]\n\trepositoryformatversion = 0\n");
+    for agent in [".claude", ".codex", ".gemini", ".agents", ".config/opencode", ".openclaw"] {
+        let name = agent.trim_start_matches('.').replace('/', "-");
+        machine = machine
+            .skill(&format!("home/{agent}/skills/own-{name}"), &format!("own-{name}"))
+            .file(
+                &format!("home/{agent}/skills/twice/SKILL.md"),
+                format!("---\nname: twice\ndescription: The copy of {name}\n---\n"),
+            )
+            .file(&format!("home/{agent}/skills/silent/SKILL.md"), "---\nname: silent\n---\nText\n")
+            .file(&format!("home/{agent}/skills/bare/SKILL.md"), "# No front matter\n")
+            .skill(&format!("home/{agent}/skills/group/in-{name}"), &format!("in-{name}"))
+            .skill(&format!("home/{agent}/skills/folder-{name}"), &format!("called-{name}"));
+    }
+    for (level, name) in [("", "top"), ("a/", "mid"), ("a/b/", "low"), ("a/b/c/", "below")] {
+        for agent in ["claude", "codex", "gemini", "agents", "opencode"] {
+            let folder = format!("work/{level}.{agent}/skills");
+            machine = machine
+                .skill(&format!("{folder}/{name}-{agent}"), &format!("{name}-{agent}"))
+                .file(
+                    &format!("{folder}/twice/SKILL.md"),
+                    format!("---\nname: twice\ndescription: At {name}\n---\n"),
+                );
+        }
+    }
+    let needs = "---\nname: needs\ndescription: Needs much\nmetadata: {\"openclaw\":{\"requires\":{\"bins\":[\"no-such-program\"]}}}\n---\n";
+    let mac = "---\nname: mac\ndescription: For a Mac\nmetadata: {\"openclaw\":{\"os\":[\"darwin\"]}}\n---\n";
+    machine = machine
+        .file("home/.agents/skills/needs/SKILL.md", needs)
+        .file("home/.agents/skills/mac/SKILL.md", mac)
+        .skill("elsewhere/linked", "linked");
+    #[cfg(unix)]
+    {
+        machine = machine
+            .link("home/.agents/skills/linked", "elsewhere/linked")
+            .link("home/.claude/skills/linked", "elsewhere/linked");
+    }
+    machine
+}
+
+/// What `doctor --compare` says, with the agent on PATH before the machine's own programs.
+fn compare(machine: &TestMachine, agent: &str, folder: &str, path: OsString) -> Value {
+    let mut sinew = command(machine, &["doctor", "--compare", agent, "--json"]);
+    sinew
+        .env("PATH", path)
+        .env_remove("SINEW_BUNDLED_SKILLS_DIR")
+        .current_dir(machine.path(folder));
+    let output = sinew.output().expect("sinew runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    serde_json::from_str(&text).unwrap_or_else(|error| {
+        panic!("{agent}: {error}\n{text}{}", String::from_utf8_lossy(&output.stderr))
+    })
+}
+
+fn check(found: &Value, agent: &str, at_least: u64) {
+    let rows = found["rows"].as_array().expect("rows");
+    let unexplained: Vec<&Value> =
+        rows.iter().filter(|row| row["verdict"] == "unexplained").collect();
+    assert!(unexplained.is_empty(), "{agent}: {unexplained:#?}");
+    let explained = rows.iter().filter(|row| row["verdict"] == "explained");
+    assert!(explained.clone().all(|row| row["reason"].is_string()), "{agent}");
+    assert!(found["hostTotal"].as_u64() >= Some(at_least), "{agent}: {found}");
+    assert!(found["same"].as_u64() >= Some(at_least / 2), "{agent}: {found}");
+}
+
+fn write_claude_plugins(machine: &TestMachine) {
+    let base = machine.path("home/.claude/plugins/cache/mp").to_string_lossy().into_owned();
+    let one = |name: &str| {
+        format!(
+            "\"{name}@mp\":[{{\"scope\":\"user\",\"installPath\":\"{base}/{name}/1.0.0\",\"version\":\"1.0.0\",\"installedAt\":\"2026-01-01T00:00:00.000Z\",\"lastUpdated\":\"2026-01-01T00:00:00.000Z\"}}]"
+        )
+    };
+    let installed = format!("{{\"version\":2,\"plugins\":{{{},{}}}}}", one("alpha"), one("beta"));
+    machine.write("home/.claude/plugins/installed_plugins.json", installed);
+    for name in ["alpha", "beta"] {
+        let folder = format!("home/.claude/plugins/cache/mp/{name}/1.0.0");
+        let manifest =
+            format!("{{\"name\":\"{name}\",\"version\":\"1.0.0\",\"description\":\"x\"}}");
+        machine.write(&format!("{folder}/.claude-plugin/plugin.json"), manifest);
+        let skill = format!("---\nname: of-{name}\ndescription: Of {name}\n---\n");
+        machine.write(&format!("{folder}/skills/of-{name}/SKILL.md"), skill);
+        let list = format!(
+            "{{\"name\":\"mp\",\"owner\":{{\"name\":\"o\"}},\"plugins\":[{{\"name\":\"alpha\",\"source\":\"./alpha\"}},{{\"name\":\"beta\",\"source\":\"./beta\"}}]}}"
+        );
+        machine.write("market/.claude-plugin/marketplace.json", list);
+        machine.write(
+            &format!("market/{name}/.claude-plugin/plugin.json"),
+            format!("{{\"name\":\"{name}\",\"version\":\"1.0.0\",\"description\":\"x\"}}"),
+        );
+        let skill = format!("---\nname: of-{name}\ndescription: Of {name}\n---\n");
+        machine.write(&format!("market/{name}/skills/of-{name}/SKILL.md"), skill);
+    }
+    let market = machine.path("market").to_string_lossy().into_owned();
+    machine.write(
+        "home/.claude/plugins/known_marketplaces.json",
+        format!("{{\"mp\":{{\"source\":{{\"source\":\"directory\",\"path\":\"{market}\"}},\"installLocation\":\"{market}\",\"lastUpdated\":\"2026-01-01T00:00:00.000Z\"}}}}"),
+    );
+    machine.write(
+        "home/.claude/settings.json",
+        "{\"enabledPlugins\":{\"alpha@mp\":true,\"beta@mp\":false},\"skillOverrides\":{\"own-claude\":\"off\"}}",
+    );
+}
+
+#[test]
+fn claude_code_and_sinew_see_the_same_skills() {
+    let Some(agents) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "agents", AGENT_PACKAGES)
+    else {
+        return;
+    };
+    let machine = mixed_machine();
+    write_claude_plugins(&machine);
+    let found = compare(&machine, "claude-code", "work/a/b", agents.path());
+    check(&found, "claude-code", 8);
+    assert!(found.to_string().contains("alpha:of-alpha"), "{found}");
+}
+
+#[test]
+fn codex_and_sinew_see_the_same_skills() {
+    let Some(agents) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "agents", AGENT_PACKAGES)
+    else {
+        return;
+    };
+    let machine = mixed_machine().file(
+        "home/.codex/config.toml",
+        "[plugins.\"alpha@mp\"]\nenabled = true\n[plugins.\"beta@mp\"]\nenabled = false\n[[skills.config]]\nname = \"own-agents\"\nenabled = false\n",
+    );
+    for name in ["alpha", "beta"] {
+        let folder = format!("home/.codex/plugins/cache/mp/{name}/1.0.0");
+        machine.write(
+            &format!("{folder}/.codex-plugin/plugin.json"),
+            format!("{{\"name\":\"{name}\",\"version\":\"1.0.0\"}}"),
+        );
+        machine.write(
+            &format!("{folder}/skills/of-{name}/SKILL.md"),
+            format!("---\nname: of-{name}\ndescription: Of {name}\n---\n"),
+        );
+    }
+    let found = compare(&machine, "codex", "work/a/b", agents.path());
+    check(&found, "codex", 12);
+}
+
+#[test]
+fn opencode_and_sinew_see_the_same_skills() {
+    let Some(hosts) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS)
+    else {
+        return;
+    };
+    let found = compare(&mixed_machine(), "opencode", "work/a/b", hosts.path());
+    check(&found, "opencode", 15);
+}
+
+#[test]
+fn openclaw_and_sinew_see_the_same_skills() {
+    let Some(hosts) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS)
+    else {
+        return;
+    };
+    let machine = mixed_machine()
+        .file("home/.openclaw/openclaw.json", "{channels: {slack: {enabled: true}}}")
+        .skill("home/.openclaw/workspace/skills/mine", "mine");
+    let found = compare(&machine, "openclaw", "work", hosts.path());
+    check(&found, "openclaw", 55);
+}
+
+#[test]
+fn gemini_and_sinew_see_the_same_skills() {
+    let Some(gemini) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "gemini", GEMINI) else {
+        return;
+    };
+    let machine = mixed_machine();
+    let trusted = machine.path("work").canonicalize().expect("the workspace");
+    machine.write(
+        "home/.gemini/trustedFolders.json",
+        format!("{{\"{}\":\"TRUST_FOLDER\"}}", Path::new(&trusted).display()),
+    );
+    let found = compare(&machine, "gemini", "work/a/b", gemini.path());
+    check(&found, "gemini", 6);
+}

@@ -1,0 +1,227 @@
+//! `docs/security.md` says nothing that no test holds: its tables are the matrix of actors, and every
+//! sentence names the test that would fail if it were false.
+
+use std::path::{Path, PathBuf};
+
+const PAGE: &str = include_str!("../../../../docs/security.md");
+const MATRIX: &str =
+    include_str!("matrix/snapshots/it__matrix__every_operation_by_every_actor.snap");
+
+/// The beginning of each sentence or row, and its test: a file below `crates/`, and a function in it.
+const SENTENCES: &[(&str, &str, &str)] = &[
+    (
+        "A skill is text by",
+        "sinew-catalog/tests/it/scan.rs",
+        "an_honest_skill_is_let_in_and_a_payload_beside_it_is_not",
+    ),
+    (
+        "sinew treats all of it",
+        "sinew-catalog/tests/it/scan.rs",
+        "a_blocked_skill_reaches_neither_prompt_nor_commands",
+    ),
+    (
+        "This is what becomes of each operation",
+        "sinew-cli/tests/it/matrix/mod.rs",
+        "every_operation_by_every_actor",
+    ),
+    ("*asked* means", "sinew-cli/tests/it/approve.rs", "a_decision_needs_a_terminal"),
+    (
+        "The token of the API makes no person",
+        "sinew-web/tests/it/pages.rs",
+        "a_link_signs_in_once_and_the_token_never",
+    ),
+    (
+        "A client that announces dialogues",
+        "sinew-cli/tests/it/mcp/http.rs",
+        "a_caller_over_http_cannot_answer_for_a_person",
+    ),
+    (
+        "A finding is accepted at",
+        "sinew-cli/tests/it/authority.rs",
+        "a_finding_is_accepted_at_a_terminal_only",
+    ),
+    (
+        "a skill tells the agent to fetch",
+        "sinew-catalog/tests/it/scan.rs",
+        "a_support_file_that_turns_is_seen_at_the_next_look",
+    ),
+    (
+        "the bytes that are installed",
+        "sinew-cli/tests/it/hub.rs",
+        "a_changed_file_takes_the_skill_out_of_the_catalog",
+    ),
+    ("the bytes that are read", "sinew-web/tests/it/api.rs", "what_is_served_is_what_was_scanned"),
+    (
+        "an update brings something new",
+        "sinew-hub/tests/it/updates.rs",
+        "a_newer_version_is_shown_asked_about_and_put_in_place",
+    ),
+    (
+        "a folder takes the name",
+        "sinew-cli/tests/it/authority.rs",
+        "a_folder_that_takes_an_installed_skills_name_does_not_replace_it",
+    ),
+    (
+        "an archive writes outside",
+        "sinew-guard/tests/it/path_escape.rs",
+        "hostile_names_are_refused_in_every_format_and_with_every_strip",
+    ),
+    (
+        "an archive is a bomb",
+        "sinew-guard/tests/it/bombs.rs",
+        "a_header_that_lies_about_its_size_changes_nothing",
+    ),
+    (
+        "a skill asks for another skill's key",
+        "sinew-cli/tests/it/entry_owner.rs",
+        "a_strangers_skill_key_gets_nothing_and_is_told_why",
+    ),
+    (
+        "the configuration is damaged",
+        "sinew-cli/tests/it/authority.rs",
+        "a_broken_configuration_closes_the_gate",
+    ),
+    (
+        "the database is damaged",
+        "sinew-cli/tests/it/damage.rs",
+        "a_damaged_database_stops_what_acts_and_is_never_replaced_in_silence",
+    ),
+    (
+        "a skill's variables leak",
+        "sinew-exec/tests/it/environment.rs",
+        "a_key_is_there_during_the_run_and_gone_after_it",
+    ),
+    (
+        "a skill steers loaders",
+        "sinew-exec/tests/it/environment.rs",
+        "variables_that_steer_programs_are_blocked",
+    ),
+    (
+        "a secret ends up",
+        "sinew-cli/tests/it/kept_secrets.rs",
+        "no_secret_of_any_kind_is_left_in_a_byte",
+    ),
+    (
+        "a report is lost",
+        "sinew-engine/tests/it/cortex/outage.rs",
+        "a_report_during_an_outage_is_kept_and_recorded_later",
+    ),
+    (
+        "a skill lists every word",
+        "sinew-route/tests/it/stuffing.rs",
+        "a_stuffed_skill_wins_nothing_and_is_rarely_offered",
+    ),
+    (
+        "another page in your browser",
+        "sinew-web/tests/it/pages.rs",
+        "a_write_with_a_cookie_needs_the_csrf_token_and_an_origin",
+    ),
+    (
+        "text plays tricks in the terminal",
+        "sinew-guard/tests/it/terminal.rs",
+        "every_control_becomes_visible",
+    ),
+    (
+        "text plays tricks in the prompt",
+        "sinew-guard/tests/it/prompt_markup.rs",
+        "the_prompts_own_markup_blocks_in_metadata",
+    ),
+    ("other users of the machine", "sinew-cli/tests/it/damage.rs", "the_home_is_closed_to_others"),
+    (
+        "A skill that is blocked says where",
+        "sinew-cli/tests/it/docs.rs",
+        "what_the_book_shows_is_what_is_said",
+    ),
+    (
+        "You can overrule a finding",
+        "sinew-cli/tests/it/scan.rs",
+        "a_program_without_a_terminal_cannot_accept_a_finding",
+    ),
+    ("The [rules of the scanner]", "sinew-cli/tests/it/scan.rs", "rules_are_listed"),
+    (
+        "A script can install what",
+        "sinew-cli/tests/it/authority.rs",
+        "a_yes_in_a_pipe_counts_only_where_the_file_or_an_approval_covers_it",
+    ),
+    (
+        "A machine without a person",
+        "sinew-cli/tests/it/authority.rs",
+        "a_yes_in_a_pipe_counts_only_where_the_file_or_an_approval_covers_it",
+    ),
+    ("The words are", "sinew-cli/tests/it/authority.rs", "a_broken_configuration_closes_the_gate"),
+    ("An [installation policy]", "sinew-cli/tests/it/deps.rs", "the_operators_policy_has_its_say"),
+    (
+        "Records name what agreed",
+        "sinew-cli/tests/it/authority.rs",
+        "a_yes_in_a_pipe_counts_only_where_the_file_or_an_approval_covers_it",
+    ),
+    ("What sinew does not do", "sinew-guard/tests/it/dev_data.rs", ""),
+    ("A scan that finds nothing", "sinew-guard/tests/it/dev_data.rs", ""),
+];
+
+/// The page without code and headings.
+fn prose() -> Vec<String> {
+    let mut fenced = false;
+    let lines = PAGE.lines().filter(|line| {
+        let fence = line.starts_with("```");
+        fenced ^= fence;
+        !fence && !fenced && !line.starts_with('#') && !line.trim().is_empty()
+    });
+    lines.map(str::to_owned).collect()
+}
+
+/// Rows of a table, without its head, by their cells.
+fn rows() -> Vec<Vec<String>> {
+    let cells = |line: &String| -> Vec<String> {
+        line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let lines = prose();
+    let is_row = |at: &usize| {
+        lines[*at].starts_with('|')
+            && !lines[*at].starts_with("|--")
+            && !lines.get(at + 1).is_some_and(|next| next.starts_with("|--"))
+    };
+    (0..lines.len()).filter(is_row).map(|at| cells(&lines[at])).collect()
+}
+
+#[test]
+fn the_tables_are_the_matrix() {
+    let mut compared = 0;
+    for row in rows().iter().filter(|row| row[0].starts_with('`')) {
+        let operation = row[0].trim_matches('`');
+        let line = MATRIX.lines().find(|line| {
+            line.trim_start().strip_prefix(operation).is_some_and(|rest| rest.starts_with(' '))
+        });
+        let line = line.unwrap_or_else(|| panic!("the matrix has no {operation}"));
+        let found: Vec<&str> = line
+            .split(": ")
+            .skip(1)
+            .map(|tried| tried.split([' ', ',']).next().unwrap_or_default())
+            .collect();
+        assert_eq!(found, row[1..], "{operation}");
+        compared += 1;
+    }
+    assert!(compared > 30, "{compared} rows");
+}
+
+#[test]
+fn every_sentence_has_a_test() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates").to_owned();
+    let in_tables = rows().into_iter().map(|row| row[0].clone());
+    let in_tables = in_tables.filter(|cell| !cell.starts_with('`'));
+    let written = prose().into_iter().filter(|line| !line.starts_with('|'));
+    let sentences = written.flat_map(|line| {
+        let ends = line.split_inclusive(". ").map(|one| one.trim().to_owned());
+        ends.collect::<Vec<_>>()
+    });
+    for sentence in sentences.chain(in_tables) {
+        let known = SENTENCES.iter().find(|(start, ..)| sentence.starts_with(start));
+        let (_, file, test) = known.unwrap_or_else(|| panic!("no test holds: {sentence}"));
+        let path: PathBuf = crates.join(file);
+        let text = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("there is no {file}"));
+        assert!(test.is_empty() || text.contains(&format!("fn {test}(")), "{file} has no {test}");
+    }
+    for (start, ..) in SENTENCES {
+        assert!(PAGE.contains(start), "the page does not say: {start}");
+    }
+}
