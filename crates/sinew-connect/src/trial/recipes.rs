@@ -4,7 +4,6 @@
 //! In every text, `$FOLDER` stands for the folder of the trial, `$ADDRESS` for the model and
 //! `$MESSAGE` for the message.
 
-use super::TRIAL_VARIABLE;
 use crate::agents::AgentPath;
 use crate::edit::ConfigFormat;
 
@@ -131,8 +130,8 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
         edits: &[CopyEdit {
             file: "agent/config.toml",
             format: ConfigFormat::Toml,
-            at: &["mcp_servers", "sinew", "env", TRIAL_VARIABLE],
-            value: Some(r#""$FOLDER""#),
+            at: &["mcp_servers", "sinew", "env"],
+            value: Some(r#"{"SINEW_TRIAL":"$FOLDER"}"#),
             beside: Some(&["mcp_servers", "sinew", "command"]),
         }],
         // Codex keeps which hooks it may run by the path of their file.
