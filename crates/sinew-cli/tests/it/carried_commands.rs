@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -262,7 +263,7 @@ fn the_commands_of_carried_skills_still_parse() {
         report_skip(&format!("{program} is not installed"));
     }
     for (skill, count) in &parsed {
-        println!("{skill}: {count} commands parsed");
+        let _ = writeln!(std::io::stdout(), "{skill}: {count} commands parsed");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(!missing.is_empty() || parsed.len() >= AT_LEAST, "{} skills: {parsed:?}", parsed.len());

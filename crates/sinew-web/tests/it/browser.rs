@@ -396,8 +396,7 @@ async fn every_page_in_light_and_dark_wide_and_narrow() {
 async fn the_list_of_skills_never_overflows() {
     let mut world = machine();
     for at in 0..60 {
-        let name =
-            format!("{}-{at:02}", "a-skill-with-a-name-that-is-as-long-as-it-may-be".repeat(1));
+        let name = format!("a-skill-with-a-name-that-is-as-long-as-it-may-be-{at:02}");
         let words = "Fetches, compares and explains everything there is to know about one thing, and then about the next one. ".repeat(4);
         let needs = if at % 3 == 0 {
             "metadata: {openclaw: {requires: {bins: [a-program-that-is-nowhere-to-be-found]}}}\n"
