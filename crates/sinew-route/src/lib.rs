@@ -37,6 +37,7 @@ mod keyword;
 mod lexical;
 mod mention;
 mod message;
+mod message_vector;
 mod ranking;
 mod rare_name;
 mod result;
@@ -64,6 +65,7 @@ pub use index::{
 };
 pub use lexical::{Bm25fParams, DocumentField};
 pub use message::{MAX_MESSAGE, UserMessage};
+pub use message_vector::{encoder_input, static_vector};
 pub use result::{
     AbstainReason, DegradedKind, DegradedSignal, MatchedTerm, RouteDecision, RouteResult,
     RouteTiming, ScorePart, ScoreParts, SkillMatch,

@@ -88,6 +88,7 @@ pub fn draft(
         generated: &names::moment(making.now),
         fingerprint: &behaviour,
         risk,
+        asks: run.steps.iter().any(|step| crate::risk::is_consent(&step.action.kind)),
     };
     let script = match making.max_script {
         Some(most) => replay::script(clean, &head, most, dangerous),

@@ -2,6 +2,7 @@
 
 use crate::parameters::ParameterNames;
 use crate::redact::CleanRun;
+use crate::risk::is_consent;
 use crate::run::RunStep;
 use crate::simhash::{common_subsequence, token};
 
@@ -45,6 +46,13 @@ pub fn merge(newest: &CleanRun, older: &[CleanRun]) -> CleanRun {
             *most = (*most).max(*count);
         }
     }
+    // What one run asked a person for holds for all of them, and comes before what any of them did: where
+    // its question would stand in the others is not known.
+    let by_some = |column: &MergedStep| {
+        is_consent(&column.step.action.kind) && column.seen.len() < runs.len()
+    };
+    let (asked, done): (Vec<_>, Vec<_>) = columns.into_iter().partition(by_some);
+    let mut columns: Vec<MergedStep> = asked.into_iter().chain(done).collect();
     let mut names = ParameterNames::new(merged.params.clone());
     for param in older.iter().flat_map(|other| &other.params) {
         names.keep(param);
@@ -322,6 +330,49 @@ mod tests {
         let more = run("t", &["make -k", "brew install -v x", "make test -q"]);
         let (commands, _) = told(&[plain(), more, plain()]);
         assert_eq!(commands, ["make -k", "brew install -v x 1/3", "make test -q"]);
+    }
+
+    /// A photo is sent by four runs, each in its own way; one of them asked first. In whatever order they
+    /// are merged, the question comes before every sending.
+    #[test]
+    fn consent_of_one_run_comes_before_what_any_run_did() {
+        let step = |kind: &str, text: &str| RunStep {
+            action: StepAction::new(kind).with("command", text).with("capability", text),
+            app: "photos".to_owned(),
+            ..RunStep::default()
+        };
+        let one = |steps: &[(&str, &str)]| {
+            let steps = steps.iter().map(|(kind, text)| step(kind, text)).collect();
+            let run = AgentRun { task: "send".to_owned(), steps, ..AgentRun::default() };
+            CleanRun { run, ..CleanRun::default() }
+        };
+        let runs = [
+            one(&[("exec", "open album"), ("exec", "send-photo --to ann")]),
+            one(&[("exec", "open album"), ("exec", "pick 1"), ("exec", "mail photo")]),
+            one(&[
+                ("exec", "open album"),
+                ("request_human_auth", "share photos"),
+                ("exec", "upload photo"),
+            ]),
+            one(&[("exec", "share photo -a"), ("exec", "close")]),
+        ];
+        for order in 0..24 {
+            let mut left: Vec<usize> = (0..4).collect();
+            let mut at = order;
+            let mut ordered = Vec::new();
+            for size in (1..=4).rev() {
+                ordered.push(runs[left.remove(at % size)].clone());
+                at /= size;
+            }
+            let merged = merge(&ordered[0], &ordered[1..]);
+            let kinds: Vec<&str> =
+                merged.run.steps.iter().map(|step| step.action.kind.as_str()).collect();
+            let asked = kinds.iter().position(|kind| *kind == "request_human_auth");
+            let sends = |step: &RunStep| step.action.text("command").contains("photo");
+            let sent =
+                merged.run.steps.iter().position(|step| sends(step) && step.action.kind == "exec");
+            assert!(asked.is_some() && asked < sent, "{order}: {kinds:?}");
+        }
     }
 
     #[test]

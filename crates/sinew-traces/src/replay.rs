@@ -14,7 +14,7 @@ use crate::parameters::RunParameter;
 use crate::placeholders::{self, ScriptVariables};
 use crate::quote;
 use crate::redact::CleanRun;
-use crate::risk::ReplayRisk;
+use crate::risk::{ReplayRisk, is_consent};
 use crate::run::{CUT, RunStep, StepAction};
 
 /// The header of a script: what it came from.
@@ -25,6 +25,8 @@ pub(crate) struct ScriptHeader<'h> {
     pub(crate) generated: &'h str,
     pub(crate) fingerprint: &'h str,
     pub(crate) risk: Option<ReplayRisk>,
+    /// Whether a person is asked on the way.
+    pub(crate) asks: bool,
 }
 
 /// The parts that only some scripts need.
@@ -34,6 +36,8 @@ const TYPING: &str = include_str!("replay/typing.sh");
 const COMMAND: &str = include_str!("replay/command.sh");
 const PARAMETERS: &str = include_str!("replay/parameters.sh");
 const EMBEDDED: &str = include_str!("replay/embedded.sh");
+const CONSENT: &str = include_str!("replay/consent.sh");
+const ELEMENT: &str = include_str!("replay/element.sh");
 
 /// The longest duration that is waited for: a day.
 const MAX_MS: f64 = 86_400_000.0;
@@ -107,6 +111,8 @@ pub(crate) fn script(
         (TYPING, needs.typing),
         (COMMAND, needs.commands),
         (EMBEDDED, needs.embedded),
+        (CONSENT, needs.consent),
+        (ELEMENT, needs.elements),
     ] {
         if wanted {
             script.push_str(part);
@@ -145,6 +151,8 @@ struct ScriptNeeds {
     typing: bool,
     commands: bool,
     embedded: bool,
+    consent: bool,
+    elements: bool,
 }
 
 /// What the lines of a step use.
@@ -156,12 +164,17 @@ enum StepNeeds {
     DeviceShell,
     Command,
     Embedded,
+    Consent,
+    Element,
 }
 
 impl ScriptNeeds {
     fn add(&mut self, uses: StepNeeds) {
-        self.anything = true;
+        // A question alone is nothing to replay.
+        self.anything |= !matches!(uses, StepNeeds::Consent);
         match uses {
+            StepNeeds::Consent => self.consent = true,
+            StepNeeds::Element => (self.device, self.elements) = (true, true),
             StepNeeds::Nothing => {}
             StepNeeds::Device | StepNeeds::DeviceShell => self.device = true,
             StepNeeds::Typing => (self.device, self.typing) = (true, true),
@@ -177,7 +190,11 @@ enum StepScript {
 }
 
 fn header(head: &ScriptHeader<'_>) -> String {
-    let risk = head.risk.map_or("none known", ReplayRisk::as_str);
+    let risk = match (head.risk, head.asks) {
+        (Some(risk), _) => risk.as_str(),
+        (None, true) => "asks a person for consent",
+        (None, false) => "none known",
+    };
     format!(
         "#!/usr/bin/env bash\n\
          # Replays a recorded run. Read it before you run it.\n\
@@ -267,8 +284,41 @@ fn write_step(
         "shell" => device_command(number, action, slots, dangerous),
         "exec" => command(number, action, slots, dangerous),
         "run_script" => embedded(number, action, dangerous),
+        kind if is_consent(kind) => {
+            let what = comment(action.text("capability"));
+            let what = if what.is_empty() { kind.to_owned() } else { what };
+            let lines = format!("human_auth {number} {}\n", quote::single(&what));
+            StepScript::Lines(lines, StepNeeds::Consent)
+        }
+        "tap_element" => tap_element(number, step),
         _ => StepScript::Comment("nothing to run".to_owned()),
     }
+}
+
+/// A tap on an element is looked up on the screen again. One that cannot be looked up stops the replay:
+/// what follows it was meant for another screen.
+fn tap_element(number: usize, step: &RunStep) -> StepScript {
+    let target = &step.target;
+    let known = [
+        ("resource-id", &target.resource_id),
+        ("text", &target.text),
+        ("content-desc", &target.content_desc),
+    ];
+    let named = known.into_iter().find_map(|(attribute, value)| {
+        let value = value.as_deref().filter(|value| !value.trim().is_empty())?;
+        let plain = unsafe_text(value).is_none() && !placeholders::has_any(value);
+        (plain && !value.contains(['"', '<', '>', '&', '\n'])).then_some((attribute, value))
+    });
+    let lines = match named {
+        Some((attribute, value)) => {
+            format!("tap_element {number} {attribute} {}\n", quote::single(value))
+        }
+        None => format!(
+            "[ \"$dry_run\" = 1 ] || fail 'step {number}: the element that was tapped is not known; tap it \
+             by hand and go on from there'\n"
+        ),
+    };
+    StepScript::Lines(lines, StepNeeds::Element)
 }
 
 fn type_text(number: usize, action: &StepAction, slots: &mut ScriptVariables<'_>) -> StepScript {

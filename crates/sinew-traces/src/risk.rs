@@ -55,9 +55,14 @@ const PERSONAL: &[&str] = &[
     ".kdbx",
 ];
 
+/// Whether a step asked a person for consent.
+pub(crate) fn is_consent(kind: &str) -> bool {
+    matches!(kind, "request_human_auth" | "request_approval" | "ask_human" | "human_approval")
+}
+
 /// The risk of doing these steps again, if there is one.
 pub(crate) fn replay_risk(steps: &[RunStep]) -> Option<ReplayRisk> {
-    let has_consent = steps.iter().take(STEPS).any(|step| step.action.kind == "request_human_auth");
+    let has_consent = steps.iter().take(STEPS).any(|step| is_consent(&step.action.kind));
     let reached = steps.iter().any(|step| step.probed || reads_personal(step));
     (reached && !has_consent).then_some(ReplayRisk::HumanAuthMissing)
 }

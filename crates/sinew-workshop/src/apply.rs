@@ -209,7 +209,9 @@ impl Workshop<'_> {
         if !hidden
             && matches!(
                 proposal.change,
-                ProposalChange::Create { .. } | ProposalChange::Append { .. }
+                ProposalChange::Create { .. }
+                    | ProposalChange::Append { .. }
+                    | ProposalChange::Rule { .. }
             )
         {
             proposal.probation = Some(ProbationStatus::Trial { since: self.now() });
@@ -438,7 +440,9 @@ fn stale_reason(proposal: &Proposal, now: &ProposalTarget, check: StaleCheck) ->
     let path = &now.path;
     let strict = || (check == StaleCheck::Strict).then(|| format!("{path} changed meanwhile"));
     match &proposal.change {
-        ProposalChange::Create { .. } | ProposalChange::Append { .. }
+        ProposalChange::Create { .. }
+        | ProposalChange::Append { .. }
+        | ProposalChange::Rule { .. }
             if !made.existed && now.existed && now.owner != SkillOwner::Workshop =>
         {
             Some(format!("{path} exists now and is {}", now.owner.as_str()))

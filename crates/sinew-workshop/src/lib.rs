@@ -27,6 +27,7 @@
 //! **Invariant:** time, skills around it, store and settings arrive from outside ([`WorkshopParts`]).
 //! **Left out on purpose:** how a model is reached, who may approve on which channel, and printing.
 
+mod activity;
 mod apply;
 mod capture;
 mod error;
@@ -34,6 +35,7 @@ mod event;
 mod files;
 mod gates;
 mod history;
+mod home;
 mod id;
 mod learn;
 mod name;
@@ -50,6 +52,8 @@ mod retire;
 mod reviewer;
 mod revise;
 mod rewrite;
+mod rule;
+mod rule_file;
 mod status;
 mod suggest;
 mod support;
@@ -59,10 +63,15 @@ mod turn;
 mod undo;
 mod workshop;
 
+pub use activity::{
+    ActivityFit, ActivityGroup, MessageMeaning, NearestActivity, TAUGHT_KEY, TaughtHit,
+    TaughtSkill, activity_groups, is_lookup, taught_hit, wording_vectors_id, write_wording_vectors,
+};
 pub use apply::{ApplyConsent, ProposalPreview};
 pub use capture::{
     CaptureGuards, CaptureSkipReason, CaptureTopic, CaptureVerdict, CapturedCorrection,
-    TranscriptError, count_tool_calls, judge_message, judge_turn, message_text, read_transcript,
+    TranscriptError, capture_features, count_tool_calls, judge_message, judge_message_after,
+    judge_turn, message_text, read_transcript,
 };
 pub use error::{Result, WorkshopError};
 pub use event::{EventLevel, WorkshopEvent, WorkshopEventKind};
@@ -88,6 +97,7 @@ pub use reviewer::{
 };
 pub use revise::ProposalRevision;
 pub use rewrite::{read_rewrite, rewrite_prompt};
+pub use rule_file::{MAX_RULES, MAX_RULES_CHARS};
 pub use status::ProposalState;
 pub use suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 pub use support::SupportFile;

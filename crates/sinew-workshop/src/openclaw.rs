@@ -108,7 +108,19 @@ impl Workshop<'_> {
         let known = self.proposals()?;
         // The plugin retires nothing, and could not read a record that does.
         let theirs = known.iter().filter(|p| !matches!(p.change, ProposalChange::Retire { .. }));
-        let proposals: Vec<Value> = theirs.map(as_record).collect();
+        let theirs = theirs.map(|proposal| match &proposal.change {
+            // What the plugin knows that does the same: a line under a heading.
+            ProposalChange::Rule { rule, description, .. } => Proposal {
+                change: ProposalChange::Append {
+                    section: crate::rule_file::RULES.to_owned(),
+                    body: format!("- {rule}"),
+                    description: description.clone(),
+                },
+                ..proposal.clone()
+            },
+            _ => proposal.clone(),
+        });
+        let proposals: Vec<Value> = theirs.map(|proposal| as_record(&proposal)).collect();
         let file = json!({
             "version": 1,
             "proposals": proposals,

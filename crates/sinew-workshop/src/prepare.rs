@@ -6,6 +6,7 @@ use sinew_route::RouteDocument;
 use sinew_settings::config::GateMode;
 use sinew_skill::{ReadOptions, content_hash};
 
+use crate::activity::{MessageMeaning, TaughtSkill, taught_hit};
 use crate::error::{Result, WorkshopError};
 use crate::files::{self, WorkspaceFile};
 use crate::gates::duplicate::{self, SkillBody};
@@ -177,7 +178,9 @@ impl Workshop<'_> {
             gates.duplicate = Some(self.duplicates(name, &changed.body, &neighbours)?);
         }
         if routes {
-            gates.trigger = Some(self.triggers(&changed, wanted.queries, &neighbours)?);
+            let mut judged = self.triggers(&changed, wanted.queries, &neighbours)?;
+            self.count_taught(wanted, &mut judged);
+            gates.trigger = Some(judged);
         }
         gates.prompt_budget = match same {
             true => Vec::new(),
@@ -225,6 +228,20 @@ impl Workshop<'_> {
         let documents: Vec<RouteDocument> =
             neighbours.iter().map(|near| near.document.clone()).collect();
         Ok(trigger::judge(&documents, changed, &stored, own))
+    }
+
+    /// A learned rule is brought by the activity of a message too, not only by its description.
+    fn count_taught(&self, wanted: &ChangeRequest<'_>, judged: &mut trigger::TriggerGateReport) {
+        let ProposalChange::Rule { groups, .. } = wanted.change else { return };
+        let own = [TaughtSkill { name: wanted.name.to_owned(), groups: groups.clone() }];
+        let encoder = self.parts.surroundings.encoder();
+        let (gained, missed) = std::mem::take(&mut judged.missed).into_iter().partition(|query| {
+            let meaning = MessageMeaning::of(query, encoder.as_deref());
+            taught_hit(&meaning, &own).is_some()
+        });
+        judged.missed = missed;
+        let gained: Vec<String> = gained;
+        judged.gained.extend(gained);
     }
 
     /// The body that the duplicate gate compared, and the one it found nearest.

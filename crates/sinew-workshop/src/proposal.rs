@@ -62,6 +62,22 @@ pub enum ProposalChange {
         /// The text to put in its place.
         new_text: String,
     },
+    /// One rule that a user taught: a line of the skill's rules.
+    Rule {
+        /// The rule.
+        rule: String,
+        /// What the skill is for, after "when".
+        when: String,
+        /// The description, should the skill be missing.
+        #[serde(default)]
+        description: String,
+        /// The activities that the rule holds for.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        groups: Vec<String>,
+        /// The day it was said, such as `2026-11-12`.
+        #[serde(default)]
+        day: String,
+    },
     /// Something that was learned is moved into the history.
     Retire {
         /// The proposal that brought it.
@@ -158,6 +174,7 @@ impl ProposalChange {
             Self::Create { .. } => "create",
             Self::Append { .. } => "append",
             Self::Replace { .. } => "replace",
+            Self::Rule { .. } => "rule",
             Self::Retire { .. } => "retire",
         }
     }
@@ -175,6 +192,9 @@ impl ProposalChange {
             }
             Self::Replace { old_text, new_text } => {
                 vec![("oldText", old_text), ("newText", new_text)]
+            }
+            Self::Rule { rule, description, when, .. } => {
+                vec![("description", description), ("body", rule), ("when", when)]
             }
             Self::Retire { .. } => Vec::new(),
         }
@@ -365,6 +385,18 @@ fn first() -> u32 {
 }
 
 impl Proposal {
+    /// What changes, in one line for lists: a rule with the day and the place it was said, else the
+    /// title.
+    pub fn change_line(&self) -> String {
+        match &self.change {
+            ProposalChange::Rule { rule, day, .. } => {
+                let place = self.workspace_dir.rsplit(['/', '\\']).find(|part| !part.is_empty());
+                format!("+ {rule} (you said it on {day}, in {})", place.unwrap_or("/"))
+            }
+            _ => self.title.clone(),
+        }
+    }
+
     /// Changes the state, and notes who did it and why.
     pub(crate) fn advance(&mut self, event: ProposalTransition, step: ProposalStep) -> Result<()> {
         self.status = self.status.clone().after(event)?;

@@ -8,6 +8,7 @@ use sinew_skill::{YamlValue, parse_front_matter, sections};
 
 use crate::error::{Result, WorkshopError};
 use crate::proposal::{GeneratedDetails, ProposalChange};
+use crate::rule_file::{self, TaughtRule};
 use sinew_skill::ecmascript as text;
 
 /// The section for a new skill's steps.
@@ -47,6 +48,9 @@ pub(crate) fn result(
             }
             Ok(file.replacen(old_text.as_str(), new_text, 1))
         }
+        (ProposalChange::Rule { rule, when, groups, day, .. }, file) => {
+            rule_file::with_rule(name, TaughtRule { rule, when, groups, day }, file)
+        }
         (ProposalChange::Retire { .. }, _) => Err(WorkshopError::OnlyAsItIs),
     }
 }
@@ -61,6 +65,9 @@ pub(crate) fn overlay(
     match change {
         ProposalChange::Create { body, .. } => Ok(append(file, WORKFLOW, body)),
         ProposalChange::Append { section, body, .. } => Ok(append(file, section, body)),
+        ProposalChange::Rule { rule, when, day, .. } => {
+            rule_file::with_rule(name, TaughtRule { rule, when, groups: &[], day }, Some(file))
+        }
         ProposalChange::Replace { .. } => {
             Err(WorkshopError::NotOurs { owner: "installed", name: name.to_owned() })
         }
@@ -89,7 +96,7 @@ pub(crate) fn generated_skill(
 }
 
 /// A new file: front matter, a blank line, the body.
-fn new_skill(name: &str, description: &str, body: &str) -> Result<String> {
+pub(crate) fn new_skill(name: &str, description: &str, body: &str) -> Result<String> {
     let description = text::collapse(description);
     if description.is_empty() {
         return Err(WorkshopError::EmptyDescription);
@@ -99,7 +106,7 @@ fn new_skill(name: &str, description: &str, body: &str) -> Result<String> {
 }
 
 /// A line of text as a YAML value: plain where every reader takes it for that text, else quoted.
-fn scalar(line: &str) -> String {
+pub(crate) fn scalar(line: &str) -> String {
     if is_plain(line) { line.to_owned() } else { quoted(line) }
 }
 

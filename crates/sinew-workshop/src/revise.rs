@@ -206,6 +206,10 @@ fn cut_finding(proposal: &mut Proposal, finding: &ProposalFinding, line: Option<
                     *description = title;
                     true
                 }
+                ProposalChange::Rule { description, .. } => {
+                    *description = title;
+                    true
+                }
                 ProposalChange::Replace { .. } | ProposalChange::Retire { .. } => false,
             }
         }
@@ -216,6 +220,7 @@ fn cut_finding(proposal: &mut Proposal, finding: &ProposalFinding, line: Option<
             let text = match &mut proposal.change {
                 ProposalChange::Create { body, .. } | ProposalChange::Append { body, .. } => body,
                 ProposalChange::Replace { new_text, .. } => new_text,
+                ProposalChange::Rule { rule, .. } => rule,
                 ProposalChange::Retire { .. } => return false,
             };
             let kept: Vec<String> = text
@@ -252,6 +257,17 @@ fn revised(change: &ProposalChange, revision: &ProposalRevision) -> Result<Propo
             _ => Err(WorkshopError::ReplaceNeedsBoth),
         };
     }
+    if let ProposalChange::Rule { rule, when, description, groups, day } = change {
+        let written = given(&revision.body, rule);
+        require("body", &written)?;
+        return Ok(ProposalChange::Rule {
+            rule: crate::rule::rule_line(written.trim_start().trim_start_matches("- ")),
+            when: when.clone(),
+            description: given(&revision.description, description),
+            groups: groups.clone(),
+            day: day.clone(),
+        });
+    }
     let (old_description, old_body, files, old_section) = match change {
         ProposalChange::Create { description, body, files, .. } => {
             (description.as_str(), body.as_str(), files.clone(), None)
@@ -265,7 +281,9 @@ fn revised(change: &ProposalChange, revision: &ProposalRevision) -> Result<Propo
             }
             ("", "", Default::default(), Some(WORKFLOW))
         }
-        ProposalChange::Retire { .. } => return Err(WorkshopError::OnlyAsItIs),
+        ProposalChange::Rule { .. } | ProposalChange::Retire { .. } => {
+            return Err(WorkshopError::OnlyAsItIs);
+        }
     };
     let body = given(&revision.body, old_body);
     require("body", &body)?;

@@ -175,6 +175,7 @@ impl Workshop<'_> {
                     return Err(WorkshopError::ReplaceNeedsBoth);
                 }
             }
+            ProposalChange::Rule { rule, .. } => require("rule", rule)?,
             ProposalChange::Retire { .. } => return Err(WorkshopError::OnlyAsItIs),
         }
         let limit = self.settings().max_skill_bytes;

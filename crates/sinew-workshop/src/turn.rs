@@ -91,19 +91,24 @@ impl Workshop<'_> {
         profile: CaptureProfile,
         turn: &FinishedTurn<'_>,
     ) -> Result<ProposalUpdate> {
-        let mut said: Vec<String> = capture::user_texts(turn.messages).collect();
-        said.drain(..said.len().saturating_sub(RECENT));
-        let draft = ProposalRequest {
-            skill_name: found.topic.skill.to_owned(),
-            title: found.topic.title.to_owned(),
-            reason: found.reason(),
-            change: found.change(),
-            evidence: vec![found.instruction.clone()],
-            queries: TriggerQueries { positive: said, near_miss: Vec::new() },
+        let draft = match profile {
+            CaptureProfile::Extended => {
+                self.refuse_injection(&found.instruction)?;
+                self.rule_request(found)?
+            }
+            CaptureProfile::Reference => {
+                let mut said: Vec<String> = capture::user_texts(turn.messages).collect();
+                said.drain(..said.len().saturating_sub(RECENT));
+                ProposalRequest {
+                    skill_name: found.topic.skill.to_owned(),
+                    title: found.topic.title.to_owned(),
+                    reason: found.reason(),
+                    change: found.change(),
+                    evidence: vec![found.instruction.clone()],
+                    queries: TriggerQueries { positive: said, near_miss: Vec::new() },
+                }
+            }
         };
-        if profile == CaptureProfile::Extended {
-            self.refuse_injection(&found.instruction)?;
-        }
         let origin = ProposalOrigin {
             by: Actor::System,
             source: ProposalSource::AgentEnd,

@@ -1,10 +1,11 @@
 //! The workshop of one workspace: the entry point of this crate.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sinew_guard::atomic::FileLock;
 use sinew_guard::scan::Scanner;
-use sinew_route::RouteDocument;
+use sinew_route::{Embedder, RouteDocument};
 use sinew_settings::config::WorkshopSettings;
 use sinew_settings::{Actor, Clock};
 use sinew_store::Store;
@@ -40,6 +41,10 @@ pub trait SkillSurroundings {
     fn trials(&self, name: &str, since: u64) -> Option<TrialRecord>;
     /// A file below the workspace was written: read the skills again.
     fn refresh(&self);
+    /// The encoder that messages are routed with, where there is one.
+    fn encoder(&self) -> Option<Arc<dyn Embedder>> {
+        None
+    }
 }
 
 /// What a workshop works with.

@@ -224,8 +224,7 @@ fn a_stop_that_a_hook_caused_counts_nothing() {
     assert_eq!(turns(), after);
 }
 
-const WORKSHOP: &str =
-    "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true}}}}";
+const WORKSHOP: &str = "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true, config: {captureProfile: 'reference'}}}}}";
 
 pub(crate) fn settle(machine: &TestMachine) {
     let output = send(machine, &["settle"], b"");

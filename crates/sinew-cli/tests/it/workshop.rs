@@ -216,9 +216,12 @@ fn a_transcript_is_captured_and_reviewed() {
     )]);
     let machine = TestMachine::new()
         .file("work/skills/notes/SKILL.md", "---\nname: notes\ndescription: Mine\n---\n");
-    let config = json!({"plugins": {"entries": {"skill-workshop": {"config": {"provider": {
-        "kind": "openai", "baseUrl": format!("{}/v1", server.address()), "model": "m",
-    }}}}}});
+    let config = json!({"plugins": {"entries": {"skill-workshop": {"config": {
+        "captureProfile": "reference",
+        "provider": {
+            "kind": "openai", "baseUrl": format!("{}/v1", server.address()), "model": "m",
+        },
+    }}}}});
     machine.write("home/.sinew/config.json5", config.to_string());
     let turn = [
         json!({"role": "user", "content": GIF}),

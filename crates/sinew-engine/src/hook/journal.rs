@@ -64,6 +64,18 @@ pub(super) struct JournalTurn {
     pub(super) session: String,
     pub(super) workspace: PathBuf,
     pub(super) said: Option<String>,
+    /// The turn before it, in the same session.
+    pub(super) before: Option<Box<PriorTurn>>,
+}
+
+/// What a turn knows of the one before it: what was asked and done, which a correction is about.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PriorTurn {
+    pub(super) prompts: Vec<MaskedText>,
+    pub(super) steps: Vec<ToolCall>,
+    /// The skills whose texts came along with it.
+    pub(super) offers: Vec<SkillOffer>,
+    pub(super) said: Option<String>,
 }
 
 /// What is left to do for a session.
@@ -166,6 +178,7 @@ impl SessionJournal {
             (Vec::new(), 0, 0, 0, 0);
         let (mut prompts, mut steps, mut offers) = (Vec::new(), Vec::new(), Vec::new());
         let (mut number, mut earlier_offers) = (0, 0);
+        let mut before: Option<Box<PriorTurn>> = None;
         for line in json_lines::read::<JournalLine>(&self.path)? {
             match line {
                 JournalLine::Prompt { said, .. } => prompts.push(said),
@@ -179,7 +192,14 @@ impl SessionJournal {
                     number += 1;
                     let (prompts, steps) =
                         (std::mem::take(&mut prompts), std::mem::take(&mut steps));
+                    let prior = PriorTurn {
+                        prompts: prompts.clone(),
+                        steps: steps.clone(),
+                        offers: offers.get(earlier_offers..).unwrap_or_default().to_vec(),
+                        said: said.clone(),
+                    };
                     turns.push(JournalTurn {
+                        before: before.replace(Box::new(prior)),
                         number,
                         prompts,
                         steps,

@@ -211,8 +211,17 @@ impl OfferRules<'_> {
         // In library mode the agent is told to leave skills alone: its own call would be refused.
         let calls = !self.engine.connect().is_library(self.host.name).unwrap_or(false);
         let with_text = !confidence.is_list();
+        // Rules that the user taught are short: what they hold for comes with its text beside them.
+        let is_taught = |entry: &CatalogEntry| {
+            entry
+                .skill
+                .as_ref()
+                .is_some_and(|skill| sinew_workshop::TaughtSkill::of(skill).is_some())
+        };
+        let with_texts =
+            1 + usize::from(chosen.first().is_some_and(|(entry, ..)| is_taught(entry)));
         let offers = chosen.into_iter().enumerate().map(|(at, (entry, lessons, because))| {
-            let (delivery, note) = self.delivery(entry, with_text && at == 0);
+            let (delivery, note) = self.delivery(entry, with_text && at < with_texts);
             notes.extend(note.map(|note| format!("{}: {note}", entry.name)));
             OfferedSkill {
                 entry,

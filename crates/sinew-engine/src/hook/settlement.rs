@@ -10,7 +10,7 @@ use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::OutcomeReporter;
 use sinew_cortex::{Ulid, UtcInstant};
 use sinew_traces::AgentRun;
-use sinew_workshop::LearnStatus;
+use sinew_workshop::{LearnStatus, Proposal, ProposalChange, TaughtSkill};
 
 use super::input::{OpenedSkill, ToolCall};
 use super::journal::JournalTurn;
@@ -35,16 +35,20 @@ impl Engine {
     /// Does what follows from a turn. Doing it again after a crash adds nothing but a counted turn.
     pub(super) fn settle_turn(&self, turn: &JournalTurn) -> Result<TurnSettlement, EngineError> {
         let (mut proposals, mut notes, mut review) = (Vec::new(), Vec::new(), false);
-        if self.workshop().settings().0.is_on() {
-            let messages = messages(turn);
-            let report = self.workshop().turn(&told(turn, &messages))?;
+        let mut taught = Vec::new();
+        let (settings, _) = self.workshop().settings();
+        if settings.captures_from_hooks() {
+            let messages = self.messages(turn);
+            let report = self.workshop().hook_turn(&told(turn, &messages))?;
+            taught = self.judge_taught(turn, &report.proposals)?;
             proposals = report.proposals.into_iter().map(|made| made.skill_name).collect();
             notes = report.events.iter().map(sinew_workshop::WorkshopEvent::line).collect();
             review = report.review_due;
         }
         let snapshot = self.snapshot();
         let uses = turn_usage::uses(turn, &snapshot.catalog);
-        let outcomes = self.close_outcomes(turn, &uses)?;
+        let mut outcomes = self.close_outcomes(turn, &uses)?;
+        outcomes.extend(taught);
         self.note_turn_usage(turn, &uses, &outcomes, &proposals);
         Ok(TurnSettlement {
             what: HookDecisionKind::Settled { proposals, outcomes, notes },
@@ -69,7 +73,7 @@ impl Engine {
 
     /// Lets a model review a turn.
     pub(super) fn review_later(&self, turn: &JournalTurn) -> Result<(), EngineError> {
-        let messages = messages(turn);
+        let messages = self.messages(turn);
         self.workshop().review_turn(&told(turn, &messages)).map(drop)
     }
 
@@ -98,6 +102,47 @@ impl Engine {
             closed.push(LoggedOutcome { skill: entry.name.clone(), result });
         }
         Ok(closed)
+    }
+
+    /// How the rules did that were brought with the turn before: a user who corrects the same thing
+    /// again says that they failed, and one who goes on says that they were followed.
+    fn judge_taught(
+        &self,
+        turn: &JournalTurn,
+        made: &[Proposal],
+    ) -> Result<Vec<LoggedOutcome>, EngineError> {
+        let Some(before) = &turn.before else { return Ok(Vec::new()) };
+        let snapshot = self.snapshot();
+        let mut judged: Vec<LoggedOutcome> = Vec::new();
+        for offer in before.offers.iter().filter(|offer| offer.how.brought_text()) {
+            let entry = snapshot.catalog.unshadowed().find(|entry| entry.name == offer.skill);
+            let Some(entry) = entry.filter(|entry| {
+                entry.skill.as_ref().is_some_and(|skill| TaughtSkill::of(skill).is_some())
+            }) else {
+                continue;
+            };
+            if judged.iter().any(|known| known.skill == entry.name) {
+                continue;
+            }
+            let again = |made: &Proposal| {
+                made.skill_name == entry.name && matches!(made.change, ProposalChange::Rule { .. })
+            };
+            let worked = match made.iter().any(again) {
+                true => Err(FailureKind::RuntimeError),
+                false => Ok(()),
+            };
+            if self.config.cortex.enabled {
+                self.cortex()?.record(&self.outcome(turn, entry, worked))?;
+            }
+            let result = match worked {
+                Ok(()) => "success".to_owned(),
+                Err(_) => {
+                    "its rules were brought, and the user corrected the same again".to_owned()
+                }
+            };
+            judged.push(LoggedOutcome { skill: entry.name.clone(), result });
+        }
+        Ok(judged)
     }
 
     fn outcome(
@@ -182,21 +227,42 @@ fn told<'t>(turn: &'t JournalTurn, messages: &'t [Value]) -> sinew_workshop::Fin
     }
 }
 
-/// The turn as a transcript. A message that held a secret is not part of it: it must not be learned.
-fn messages(turn: &JournalTurn) -> Vec<Value> {
-    let said = turn.prompts.iter().filter(|prompt| !prompt.had_secret);
-    let mut messages: Vec<Value> =
-        said.map(|prompt| json!({ "role": "user", "content": prompt.text })).collect();
-    let calls: Vec<Value> = turn
-        .steps
+impl Engine {
+    /// The turn as a transcript, after what was asked and done before it. A message that held a secret
+    /// is not part of it: it must not be learned.
+    fn messages(&self, turn: &JournalTurn) -> Vec<Value> {
+        let mut messages = Vec::new();
+        if let Some(before) = &turn.before {
+            let said = before.prompts.iter().filter(|prompt| !prompt.had_secret);
+            messages.extend(
+                said.map(
+                    |prompt| json!({ "role": "user", "content": prompt.text, "context": true }),
+                ),
+            );
+            messages.extend(calls(&before.steps));
+            if let Some(said) = &before.said {
+                messages.push(json!({ "role": "assistant", "content": said, "context": true }));
+            }
+            let snapshot = self.snapshot();
+            if let Some(skill) = turn_usage::skill_in_use(before, turn, &snapshot.catalog) {
+                messages.push(json!({ "skill_in_use": skill }));
+            }
+        }
+        let said = turn.prompts.iter().filter(|prompt| !prompt.had_secret);
+        messages.extend(said.map(|prompt| json!({ "role": "user", "content": prompt.text })));
+        messages.extend(calls(&turn.steps));
+        if let Some(said) = &turn.said {
+            messages.push(json!({ "role": "assistant", "content": said }));
+        }
+        messages
+    }
+}
+
+/// The tools that were called, as one message.
+fn calls(steps: &[ToolCall]) -> Option<Value> {
+    let calls: Vec<Value> = steps
         .iter()
         .map(|step| json!({ "type": "tool_call", "name": step.tool, "ok": step.failed.is_none() }))
         .collect();
-    if !calls.is_empty() {
-        messages.push(json!({ "role": "assistant", "content": calls }));
-    }
-    if let Some(said) = &turn.said {
-        messages.push(json!({ "role": "assistant", "content": said }));
-    }
-    messages
+    (!calls.is_empty()).then(|| json!({ "role": "assistant", "content": calls }))
 }

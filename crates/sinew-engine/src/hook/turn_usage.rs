@@ -6,7 +6,7 @@ use sinew_catalog::{Catalog, CatalogEntry};
 use super::event::HookEvent;
 use super::home;
 use super::input::{OpenedSkill, ToolCall};
-use super::journal::JournalTurn;
+use super::journal::{JournalTurn, PriorTurn};
 use super::log::LoggedOutcome;
 use super::offer::{SkillOffer, body_of};
 use super::settlement::entry;
@@ -55,6 +55,26 @@ pub(super) fn uses<'t>(turn: &'t JournalTurn, catalog: &'t Catalog) -> Vec<Skill
         }
     }
     uses
+}
+
+/// The skill that was in use in the turn that a correction is about: the last one that was opened, or
+/// whose text came along and was followed.
+pub(super) fn skill_in_use(
+    before: &PriorTurn,
+    turn: &JournalTurn,
+    catalog: &Catalog,
+) -> Option<String> {
+    let opened = before.steps.iter().rev().find_map(|step| {
+        let used = step.used.as_ref().filter(|_| step.failed.is_none())?;
+        entry(catalog, used, &turn.workspace)
+    });
+    let followed = || {
+        let texts = before.offers.iter().rev().filter(|offer| offer.how.brought_text());
+        let mut entries =
+            texts.filter_map(|offer| catalog.unshadowed().find(|entry| entry.name == offer.skill));
+        entries.find(|entry| is_followed(entry, &before.steps))
+    };
+    opened.or_else(followed).map(|entry| entry.name.clone())
 }
 
 /// Whether a step ran a program that the skill's text names, and that is not in every text.

@@ -3,7 +3,8 @@
 //!
 //! [`Routing::route`] reads as the way of a message: a router from the `pool.rs` (made by
 //! `catalog_router.rs` over an index on disk) ranks it, `unavailable.rs` weighs what cannot be used,
-//! `learned.rs` adds what earlier outcomes say, and `answer.rs` is what comes out.
+//! `taught.rs` puts rules that the user taught first, `learned.rs` adds what earlier outcomes say, and
+//! `answer.rs` is what comes out.
 //!
 //! What must never happen here: an answer that offers a skill which the gate holds back, or a surface
 //! that has to put an answer together itself.
@@ -24,6 +25,7 @@ mod pool;
 mod punctual_embedder;
 mod question_snapshot;
 mod shared_words;
+mod taught;
 mod unavailable;
 
 use std::collections::BTreeMap;
@@ -134,6 +136,10 @@ impl Routing<'_> {
             _ => router.steps(&request.message, request.until),
         };
         result.follow_steps(&steps);
+        let taught = match request.models {
+            ModelChoice::Words => None,
+            _ => engine.put_taught_first(catalog, &mut result, &request.message, request.until),
+        };
         let names: Vec<&str> = result.matches.iter().map(|found| found.name.as_str()).collect();
         let named = expand_references(&request.message, &catalog.commands).skill_names;
         let names = names.into_iter().chain(named.iter().map(String::as_str)).collect::<Vec<_>>();
@@ -141,6 +147,11 @@ impl Routing<'_> {
         let mut answer =
             RouteAnswer::of(engine, catalog, &request.message, result, &lessons.about_skills);
         answer.name_steps(steps);
+        if let (Some(taught), Some(first)) = (taught, answer.matches.first_mut())
+            && first.name == taught.skill
+        {
+            first.reason = taught.reason;
+        }
         answer.unavailable = unavailable;
         answer.named = named
             .iter()

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use sinew_settings::config::{CaptureProfile, WorkshopSettings};
+use sinew_settings::config::{ApprovalPolicy, CaptureProfile, ReviewMode, WorkshopSettings};
 use sinew_workshop::{
-    CaptureGuards, CaptureVerdict, FinishedTurn, Proposal, WorkshopEvent, WorkshopEventKind,
-    judge_message,
+    CaptureGuards, CaptureVerdict, FinishedTurn, Proposal, ProposalRequest, TriggerQueries,
+    WorkshopEvent, WorkshopEventKind, judge_message, judge_turn,
 };
 
 use crate::{EngineError, WorkshopHandle};
@@ -90,12 +90,23 @@ impl WorkshopHandle<'_> {
         }
         answer.captured = true;
         if options.dry_run {
+            let planned = match profile {
+                CaptureProfile::Extended => self.with(|shop| shop.rule_request(&found))?,
+                CaptureProfile::Reference => ProposalRequest {
+                    skill_name: found.topic.skill.to_owned(),
+                    title: found.topic.title.to_owned(),
+                    reason: found.reason(),
+                    change: found.change(),
+                    evidence: Vec::new(),
+                    queries: TriggerQueries::default(),
+                },
+            };
             answer.proposal = Some(json!({
-                "skillName": found.topic.skill,
-                "title": found.topic.title,
-                "reason": found.reason(),
+                "skillName": planned.skill_name,
+                "title": planned.title,
+                "reason": planned.reason,
                 "source": "agent_end",
-                "change": found.change(),
+                "change": planned.change,
             }));
             return Ok(answer);
         }
@@ -126,6 +137,32 @@ impl WorkshopHandle<'_> {
     /// The end of an agent's turn: nothing happens unless the workshop is on.
     pub fn turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
         self.turn_with(&self.settings().0, turn)
+    }
+
+    /// The end of a turn that hooks saw. The user's own corrections are captured whether or not agents
+    /// may use the workshop; where they may not, nothing is written without a person and no model is
+    /// asked.
+    pub fn hook_turn(&self, turn: &FinishedTurn<'_>) -> Result<TurnReport, EngineError> {
+        let (mut settings, _) = self.settings();
+        if !settings.is_on() {
+            // Most turns hold no correction, and need no database.
+            let (found, skipped) = judge_turn(turn.messages, settings.capture_profile);
+            if found.is_none() && skipped.is_empty() {
+                return Ok(TurnReport::default());
+            }
+            settings.loaded = true;
+            settings.approval_policy = ApprovalPolicy::Pending;
+            for rule in &mut settings.approval_rules {
+                if rule.policy == ApprovalPolicy::Auto {
+                    rule.policy = ApprovalPolicy::Pending;
+                }
+            }
+            settings.review_mode = match settings.review_mode.has_heuristic() {
+                true => ReviewMode::Heuristic,
+                false => ReviewMode::Off,
+            };
+        }
+        self.turn_with(&settings, turn)
     }
 
     /// A turn that a person hands over: it is processed whether or not agents may use the workshop.

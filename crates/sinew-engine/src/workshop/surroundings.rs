@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::sync::Arc;
 
 use sinew_catalog::{CatalogEntry, RefreshCause};
 use sinew_cortex::UtcInstant;
+use sinew_route::Embedder;
 use sinew_route::eval::read_trigger_rows;
+use sinew_settings::config::ModelChoice;
 use sinew_settings::path_text;
 use sinew_workshop::{NeighbourSkill, SkillOwner, SkillSurroundings, StoredQuery, TrialRecord};
 
@@ -65,6 +68,10 @@ impl SkillSurroundings for CatalogSurroundings<'_> {
         let mut trials = self.0.cortex().ok()?.trials(name, UtcInstant::from_clock(since)).ok()?;
         trials.used |= self.0.workshop().last_loaded(name).ok()?.is_some_and(|last| last >= since);
         Some(trials)
+    }
+
+    fn encoder(&self) -> Option<Arc<dyn Embedder>> {
+        self.0.models(ModelChoice::Default).encoder.filter(|encoder| encoder.is_local())
     }
 
     fn refresh(&self) {

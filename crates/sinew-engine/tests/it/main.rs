@@ -15,4 +15,5 @@ mod models;
 mod prompt;
 mod routing;
 mod settings;
+mod taught;
 mod workshop;

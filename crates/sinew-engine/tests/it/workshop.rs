@@ -28,7 +28,12 @@ fn configured(config: &Value) -> TestMachine {
     machine
 }
 
+/// The plugin's own scenarios run with its own profile, unless the configuration says otherwise.
 fn configure(machine: &TestMachine, config: &Value) {
+    let mut config = config.clone();
+    if let Some(config) = config.as_object_mut() {
+        config.entry("captureProfile").or_insert_with(|| "reference".into());
+    }
     let tree =
         json!({"plugins": {"entries": {"skill-workshop": {"enabled": true, "config": config}}}});
     machine.write("home/.sinew/config.json5", tree.to_string());

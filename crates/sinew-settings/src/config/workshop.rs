@@ -40,7 +40,7 @@ section! {
         /// Size of a generated skill or support file.
         "config.maxSkillBytes" => max_skill_bytes: usize = 40_000, in 1_024 to 200_000;
         /// What counts as a correction.
-        "config.captureProfile" => capture_profile: CaptureProfile = CaptureProfile::Reference;
+        "config.captureProfile" => capture_profile: CaptureProfile = CaptureProfile::Extended;
         /// A target that changed meanwhile.
         "config.staleCheck" => stale_check: StaleCheck = StaleCheck::Rebase;
         /// New skills that are close to others.
@@ -65,6 +65,14 @@ impl WorkshopSettings {
     /// Whether agents may use the workshop: its tool, capture and the reviewer.
     pub fn is_on(&self) -> bool {
         self.loaded && self.enabled
+    }
+
+    /// Whether hooks capture corrections: as soon as there are hooks, into the queue, while the tool
+    /// and the reviewer wait until they are enabled. Skill Workshop's own profile waits too.
+    pub fn captures_from_hooks(&self) -> bool {
+        let unasked =
+            self.enabled && self.auto_capture && self.capture_profile == CaptureProfile::Extended;
+        self.is_on() || unasked
     }
 
     /// What happens to proposals for a skill, by its normalised name.
@@ -200,10 +208,10 @@ choices! {
     /// What counts as a correction.
     #[derive(Default)]
     pub enum CaptureProfile {
-        /// Skill Workshop's seven patterns.
-        #[default]
+        /// Skill Workshop's seven patterns, and its five homes for what they find.
         Reference = "reference",
-        /// More cues, counter-cues, and eight languages.
+        /// A small classifier over meaning, words and cues in nine languages.
+        #[default]
         Extended = "extended",
     }
 }

@@ -175,6 +175,7 @@ pub(super) async fn show(
                 (description.clone(), body.clone())
             }
             ProposalChange::Replace { new_text, .. } => (String::new(), new_text.clone()),
+            ProposalChange::Rule { description, rule, .. } => (description.clone(), rule.clone()),
             ProposalChange::Retire { .. } => (String::new(), String::new()),
         };
         let mut holding: Vec<String> =

@@ -1,7 +1,9 @@
-//! The extended profile: cues are weighed against counter-cues, sentence by sentence.
+//! The extended profile: a small classifier reads a message with what was asked before it, and vetoes
+//! keep out what no correction is, however much it sounds like one.
 //!
-//! A strong cue is enough. Of weak ones it takes two of different families: one that says what to
-//! do, and one that says why it lasts (what went wrong, what follows from it, for what it holds).
+//! Where a program was built without the static table, cues are weighed against counter-cues: a strong
+//! cue is enough, and of weak ones it takes two of different families, one that says what to do and one
+//! that says why it lasts (what went wrong, what follows from it, for what it holds).
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -10,13 +12,17 @@ use regex::{Regex, RegexSet};
 
 use super::cues::{CUES, CaptureCue, CueFamily};
 use super::{
-    CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, reference, topic,
+    CaptureGuards, CaptureSkipReason, CaptureVerdict, CapturedCorrection, classifier, reference,
+    topic, vetoes,
 };
+use crate::activity::is_dense;
 use sinew_skill::ecmascript as text;
 use sinew_traces::{CORRECTION_LENGTH, holds_secret, without_quotations};
 
 /// The shortest correction in a script that needs no spaces between words, in UTF-16 code units.
 const MIN_DENSE: usize = 8;
+/// The shortest correction elsewhere: "no pie charts, ever" has twenty.
+const MIN_SPACED: usize = 12;
 
 struct CueTable {
     rows: Vec<&'static CaptureCue>,
@@ -34,27 +40,31 @@ static TABLE: LazyLock<Option<CueTable>> = LazyLock::new(|| {
     Some(CueTable { rows, heard, unless })
 });
 
-pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
+pub(super) fn judge(
+    message: &str,
+    guards: CaptureGuards,
+    previous: Option<&str>,
+) -> CaptureVerdict {
     let line = text::collapse(message);
     let length = text::utf16_len(&line);
-    let shortest = if line.chars().any(is_dense) { MIN_DENSE } else { *CORRECTION_LENGTH.start() };
+    let shortest = if line.chars().any(is_dense) { MIN_DENSE } else { MIN_SPACED };
     if !(shortest..=*CORRECTION_LENGTH.end()).contains(&length) {
         return CaptureVerdict::Nothing(Vec::new());
     }
     if guards == CaptureGuards::On && holds_secret(message) {
-        return match weigh(message) {
+        return match assess(message, previous) {
             MessageAssessment { captured: true, .. } => {
                 CaptureVerdict::Skipped(CaptureSkipReason::Secret)
             }
             MessageAssessment { cues, .. } => CaptureVerdict::Nothing(cues),
         };
     }
-    let whole = weigh(message);
+    let whole = assess(message, previous);
     if !whole.captured {
         return CaptureVerdict::Nothing(whole.cues);
     }
     let own = match guards {
-        CaptureGuards::On => weigh(&without_quotations(message)),
+        CaptureGuards::On => assess_own(&without_quotations(message), previous),
         CaptureGuards::Off => whole,
     };
     if !own.captured {
@@ -64,8 +74,38 @@ pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
         topic: topic::of(&line, topic::WordBoundary::Unicode),
         instruction: instruction(&line),
         cues: own.cues,
+        request: previous.map(text::collapse).filter(|request| !request.is_empty()),
+        done: None,
+        in_use: None,
     })
 }
+
+/// Judges a message: by the classifier where there is one, and never against a veto.
+fn assess(message: &str, previous: Option<&str>) -> MessageAssessment {
+    let Some(probability) = classifier::probability(message, previous) else {
+        return weigh(message);
+    };
+    let mut cues = weigh(message).cues;
+    cues.push(format!("classifier {probability:.2}"));
+    let veto = classifier::is_correction(probability).then(|| vetoes::veto(message)).flatten();
+    cues.extend(veto.map(|veto| format!("-{}", veto.as_str())));
+    MessageAssessment { captured: classifier::is_correction(probability) && veto.is_none(), cues }
+}
+
+/// Judges what is left of a message without its quotations. A correction may name a phrase ("say
+/// 'guests', not 'customers'"), so that it has to be less clear than the whole.
+fn assess_own(own: &str, previous: Option<&str>) -> MessageAssessment {
+    let mut assessment = assess(own, previous);
+    if let Some(probability) = classifier::probability(own, previous)
+        && text::collapse(own).split(' ').count() > 3
+    {
+        assessment.captured = probability >= OWN_WORDS;
+    }
+    assessment
+}
+
+/// The probability that the user's own words must keep without what they quote.
+const OWN_WORDS: f32 = 0.4;
 
 /// The message without its "ok" and without what it only asks.
 fn instruction(line: &str) -> String {
@@ -145,8 +185,8 @@ fn adds_up(counted: &BTreeSet<CueFamily>) -> bool {
 }
 
 /// The rows that a sentence matches.
-struct SentenceCues {
-    rows: Vec<&'static CaptureCue>,
+pub(super) struct SentenceCues {
+    pub(super) rows: Vec<&'static CaptureCue>,
     /// A row that would have counted does not, because of another match.
     taken_back: bool,
     /// It is a polite request.
@@ -174,7 +214,7 @@ const REQUESTS: &[&str] = &[
 ];
 
 impl SentenceCues {
-    fn of(sentence: &str) -> Self {
+    pub(super) fn of(sentence: &str) -> Self {
         let mut heard = Self { rows: Vec::new(), taken_back: false, is_request: false };
         let Some(table) = TABLE.as_ref() else { return heard };
         let plain = text::trim(sentence).to_lowercase().replace(['’', '‘', '`'], "'");
@@ -218,7 +258,7 @@ impl SentenceCues {
 
 /// Sentences with what ends them. A full stop counts only before a space, so that `.xls` and `3.5`
 /// stay whole.
-fn sentences(line: &str) -> impl Iterator<Item = &str> {
+pub(super) fn sentences(line: &str) -> impl Iterator<Item = &str> {
     let mut rest = line;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -242,9 +282,4 @@ fn sentences(line: &str) -> impl Iterator<Item = &str> {
         rest = after;
         Some(sentence)
     })
-}
-
-/// Scripts in which a few characters are a sentence.
-fn is_dense(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}')
 }

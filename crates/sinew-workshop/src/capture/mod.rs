@@ -1,14 +1,17 @@
 //! Capture: which of a user's messages is a correction worth keeping, and what it becomes.
 //!
-//! No model is asked. The `reference` profile is the plugin's seven patterns; `extended` weighs
-//! cues against counter-cues, sentence by sentence, in eight languages and more. Both leave alone
-//! what the user only quotes, and refuse a message that holds a secret.
+//! No language model is asked. The `reference` profile is the plugin's seven patterns; `extended` is a
+//! small classifier over static vectors, words and cues, in nine languages, with what was asked before.
+//! Both leave alone what the user only quotes, and refuse a message that holds a secret.
 
+mod classifier;
 mod cues;
 mod extended;
+mod features;
 mod reference;
 mod topic;
 mod transcript;
+mod vetoes;
 
 pub use topic::CaptureTopic;
 pub use transcript::{TranscriptError, count_tool_calls, message_text, read_transcript};
@@ -40,6 +43,12 @@ pub struct CapturedCorrection {
     pub instruction: String,
     /// Which cues matched, for explanations.
     pub cues: Vec<String>,
+    /// What was asked before, where the profile looks at it.
+    pub request: Option<String>,
+    /// What the agent said that it had done.
+    pub done: Option<String>,
+    /// The skill that was in use.
+    pub in_use: Option<String>,
 }
 
 /// What became of a message.
@@ -105,13 +114,28 @@ pub fn judge_message(
     profile: CaptureProfile,
     guards: CaptureGuards,
 ) -> CaptureVerdict {
+    judge_message_after(None, message, profile, guards)
+}
+
+/// What the classifier sees of a message, for training.
+pub fn capture_features(message: &str, previous: Option<&str>) -> Vec<f32> {
+    features::features(message, previous)
+}
+
+/// Judges one message with what was asked before it.
+pub fn judge_message_after(
+    previous: Option<&str>,
+    message: &str,
+    profile: CaptureProfile,
+    guards: CaptureGuards,
+) -> CaptureVerdict {
     // A message longer than any that may be kept is not inspected.
     if text::utf16_len(message) > MAX_RAW {
         return CaptureVerdict::Nothing(Vec::new());
     }
     match profile {
         CaptureProfile::Reference => reference::judge(message, guards),
-        CaptureProfile::Extended => extended::judge(message, guards),
+        CaptureProfile::Extended => extended::judge(message, guards, previous),
     }
 }
 
@@ -119,19 +143,40 @@ pub fn judge_message(
 const MAX_RAW: usize = 20_000;
 
 /// Judges the messages of a turn: the last correction counts. Returns the skipped
-/// ones too, for the log.
+/// ones too, for the log. Messages of an earlier turn are marked `context`: they are what was asked
+/// before, and are not judged again.
 pub fn judge_turn(
     messages: &[serde_json::Value],
     profile: CaptureProfile,
 ) -> (Option<CapturedCorrection>, Vec<CaptureSkipReason>) {
-    let mut last = None;
-    let mut skipped = Vec::new();
-    for message in user_texts(messages) {
-        match judge_message(&message, profile, CaptureGuards::On) {
-            CaptureVerdict::Captured(capture) => last = Some(capture),
-            CaptureVerdict::Skipped(why) => skipped.push(why),
-            CaptureVerdict::Nothing(_) => {}
+    let (mut last, mut skipped) = (None, Vec::new());
+    let (mut previous, mut done, mut in_use): (Option<String>, Option<String>, Option<String>) =
+        (None, None, None);
+    for message in messages {
+        if let Some(skill) = message.get("skill_in_use").and_then(serde_json::Value::as_str) {
+            in_use = Some(skill.to_owned());
         }
+        let said = message_text(message);
+        if said.is_empty() {
+            continue;
+        }
+        if message.get("role") != Some(&"user".into()) {
+            done = Some(said);
+            continue;
+        }
+        let is_context = message.get("context") == Some(&serde_json::Value::Bool(true));
+        if !is_context {
+            match judge_message_after(previous.as_deref(), &said, profile, CaptureGuards::On) {
+                CaptureVerdict::Captured(found) => {
+                    let (done, in_use) = (done.clone(), in_use.clone());
+                    last = Some(CapturedCorrection { done, in_use, ..found });
+                }
+                CaptureVerdict::Skipped(why) => skipped.push(why),
+                CaptureVerdict::Nothing(_) => {}
+            }
+        }
+        previous = Some(said);
+        done = None;
     }
     (last, skipped)
 }

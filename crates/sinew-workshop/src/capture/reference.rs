@@ -35,5 +35,8 @@ pub(super) fn judge(message: &str, guards: CaptureGuards) -> CaptureVerdict {
         topic: topic::of(&line, topic::WordBoundary::Ascii),
         instruction: text::trim(without_ok(&line)).to_owned(),
         cues: vec![heard],
+        request: None,
+        done: None,
+        in_use: None,
     })
 }

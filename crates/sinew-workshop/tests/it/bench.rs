@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use sinew_guard::scan::Scanner;
 use sinew_route::RouteDocument;
 use sinew_settings::Config;
-use sinew_settings::config::WorkshopSettings;
+use sinew_settings::config::{CaptureProfile, WorkshopSettings};
 use sinew_settings::{Actor, Clock};
 use sinew_store::Store;
 use sinew_workshop::{
@@ -103,7 +103,11 @@ impl Bench {
         Self {
             store,
             folder,
-            settings: WorkshopSettings { loaded: true, ..WorkshopSettings::default() },
+            settings: WorkshopSettings {
+                loaded: true,
+                capture_profile: CaptureProfile::Reference,
+                ..WorkshopSettings::default()
+            },
             clock: TickingClock::default(),
             elsewhere: BTreeMap::new(),
             queries: Vec::new(),
@@ -112,8 +116,11 @@ impl Bench {
         }
     }
 
-    /// A bench with the plugin's `config` object.
-    pub(crate) fn with(config: Value) -> Self {
+    /// A bench with the plugin's `config` object; captures as the plugin does unless it says otherwise.
+    pub(crate) fn with(mut config: Value) -> Self {
+        if let Some(config) = config.as_object_mut() {
+            config.entry("captureProfile").or_insert_with(|| "reference".into());
+        }
         let tree = json!({"plugins": {"entries": {"skill-workshop": {
             "enabled": true,
             "config": config,

@@ -88,9 +88,12 @@ pub(super) fn run(args: &WorkshopCaptureArgs, engine: &Engine, out: &mut Printer
                 let skill = proposal["skillName"].as_str().unwrap_or_default();
                 let status = proposal["status"].as_str().unwrap_or("would be proposed");
                 writeln!(text, "{} {} ({status})", render::good("captured"), render::safe(skill))?;
-                let body = proposal["change"]["body"].as_str().unwrap_or_default();
-                let bullet = body.lines().find(|line| line.starts_with("- ")).unwrap_or_default();
-                writeln!(text, "  {}", render::safe(bullet))?;
+                let change = &proposal["change"];
+                let body = change["body"].as_str().unwrap_or_default();
+                let bullet = body.lines().find(|line| line.starts_with("- "));
+                let rule = change["rule"].as_str().map(|rule| format!("+ {rule}"));
+                let shown = rule.as_deref().or(bullet).unwrap_or_default();
+                writeln!(text, "  {}", render::safe(shown))?;
             }
             (None, Some(why)) => {
                 writeln!(text, "{} {}", render::warning("skipped"), render::safe(why))?;

@@ -66,7 +66,7 @@ pub(super) fn run(args: &WorkshopListArgs, engine: &Engine, out: &mut Printer) -
                 render::dim(proposal_text::short_id(&proposal.id)),
                 render::plain(&proposal.skill_name),
                 render::plain(proposal.change.kind()),
-                render::plain(&proposal.title),
+                render::plain(&proposal.change_line()),
             ]);
         }
         table.write(text, width)?;

@@ -205,6 +205,7 @@ fn edited(
     let (before, is_replacement) = match &preview.proposal.change {
         ProposalChange::Create { body, .. } | ProposalChange::Append { body, .. } => (body, false),
         ProposalChange::Replace { new_text, .. } => (new_text, true),
+        ProposalChange::Rule { rule, .. } => (rule, false),
         ProposalChange::Retire { .. } => {
             out.note("there is no text to edit: approve it, or reject it");
             return Ok(None);

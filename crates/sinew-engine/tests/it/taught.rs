@@ -1,0 +1,247 @@
+//! What was taught comes back when it matters, through the path that a user's agent takes: hook events,
+//! a captured correction, a proposal, a person's yes, and the hook of the next message.
+//!
+//! The whole bench is `SINEW_LONG=1 cargo nextest run -p sinew-engine taught --no-capture`; without it a
+//! fifth of the corrections is taught.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use sinew_engine::hook::HookEvent;
+use sinew_engine::{Engine, EngineOptions};
+use sinew_settings::Actor;
+use sinew_settings::config::ModelChoice;
+use sinew_testkit::{TestMachine, shared_rows};
+use sinew_workshop::{ApplyConsent, Proposal};
+
+const PERSON: Actor = Actor::Person { name: None };
+
+/// Real skills around the learned ones.
+const CATALOG: usize = 300;
+
+fn hook(engine: &Engine, event: &Value) -> Option<Value> {
+    let bytes = event.to_string().into_bytes();
+    let event = HookEvent::read("claude-code", "auto", &bytes, Instant::now()).expect("an event");
+    engine.hooks().answer(&event).expect("an answer").output
+}
+
+fn say(engine: &Engine, session: &str, text: &str) -> String {
+    let id = format!("{session}-{}", text.len());
+    let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt_id": id,
+        "prompt": text});
+    let answer = hook(engine, &event);
+    let text = answer.as_ref().map(|answer| &answer["hookSpecificOutput"]["additionalContext"]);
+    text.and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
+fn stop(engine: &Engine, session: &str, said: &str) {
+    let event = json!({"hook_event_name": "Stop", "session_id": session,
+        "last_assistant_message": said});
+    hook(engine, &event);
+}
+
+/// Asks, is answered, corrects: the proposal that comes of it.
+fn teach(
+    engine: &Engine,
+    session: &str,
+    asked: &str,
+    done: &str,
+    correction: &str,
+) -> Option<Proposal> {
+    let before: Vec<String> = proposals(engine).into_iter().map(|proposal| proposal.id).collect();
+    say(engine, session, asked);
+    stop(engine, session, done);
+    say(engine, session, correction);
+    stop(engine, session, "Understood.");
+    proposals(engine).into_iter().find(|proposal| !before.contains(&proposal.id))
+}
+
+fn proposals(engine: &Engine) -> Vec<Proposal> {
+    engine.workshop().proposals().expect("proposals")
+}
+
+fn apply(engine: &Engine, proposal: &Proposal) -> bool {
+    let consent = ApplyConsent { accept_stolen: true, ..ApplyConsent::default() };
+    engine.workshop().with(|shop| shop.apply(&proposal.id, &PERSON, &consent)).is_ok()
+}
+
+/// The skill that comes first with what a hook added, if any does.
+fn first_brought(added: &str) -> Option<String> {
+    let at = added.find("<name>")? + "<name>".len();
+    let end = added[at..].find("</name>")?;
+    Some(added[at..at + end].to_owned())
+}
+
+fn machine(skills: &[Value]) -> TestMachine {
+    let mut machine =
+        TestMachine::new().file("home/.sinew/config.json5", "{hook: {deadlineMs: 60000}}");
+    for row in skills {
+        let (Some(name), Some(text)) = (row["name"].as_str(), row["text"].as_str()) else {
+            continue;
+        };
+        let plain = !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_'));
+        if plain {
+            machine = machine.file(&format!("home/.claude/skills/{name}/SKILL.md"), text);
+        }
+    }
+    let nothing = machine.path("nothing").to_string_lossy().into_owned();
+    machine.var("SINEW_BUNDLED_SKILLS_DIR", &nothing)
+}
+
+fn open(machine: &TestMachine) -> Engine {
+    Engine::open(machine.environment(), EngineOptions::default()).expect("an engine")
+}
+
+/// How often what was taught came back, and came where it should not.
+#[derive(Debug, Default)]
+struct TaughtScore {
+    taught: usize,
+    captured: usize,
+    later: usize,
+    served: usize,
+    others: usize,
+    wrong: usize,
+}
+
+fn measure(rows: &[Value]) -> Option<TaughtScore> {
+    let skills = shared_rows("data/skills.jsonl.gz")?;
+    let step = (skills.len() / CATALOG).max(1);
+    let some: Vec<Value> = skills.into_iter().step_by(step).take(CATALOG).collect();
+    let machine = machine(&some);
+    let engine = open(&machine);
+    let verbose = std::env::var_os("SINEW_VERBOSE").is_some();
+    let snapshot = engine.snapshot();
+    engine.routing().fill_vectors(&snapshot, ModelChoice::Default, &|_| {}).expect("vectors");
+    let mut score = TaughtScore::default();
+    let mut homes: Vec<Option<String>> = Vec::new();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    for (at, row) in rows.iter().enumerate() {
+        score.taught += 1;
+        let (asked, done, said) =
+            (text(&row["before"]), text(&row["assistant"]), text(&row["correction"]));
+        let made = teach(&engine, &format!("teach-{at}"), &asked, &done, &said);
+        let made = made.filter(|made| apply(&engine, made));
+        score.captured += usize::from(made.is_some());
+        if verbose {
+            let home = made.as_ref().map(|made| made.skill_name.as_str());
+            println!("{} {home:?} <- {asked} | {said}", text(&row["id"]));
+        }
+        homes.push(made.map(|made| made.skill_name));
+    }
+    for (at, (row, home)) in rows.iter().zip(&homes).enumerate() {
+        for (kind, is_later) in [("later", true), ("not", false)] {
+            for (number, message) in row[kind].as_array().into_iter().flatten().enumerate() {
+                let session = format!("{kind}-{at}-{number}");
+                let brought = first_brought(&say(&engine, &session, &text(message)));
+                let is_home = home.is_some() && brought == *home;
+                if is_later {
+                    score.later += 1;
+                    score.served += usize::from(is_home);
+                } else {
+                    score.others += 1;
+                    score.wrong += usize::from(is_home);
+                }
+                if verbose && is_home != is_later {
+                    println!("{kind} {} {home:?} got {brought:?}: {message}", text(&row["id"]));
+                }
+            }
+        }
+    }
+    println!("{score:?}");
+    Some(score)
+}
+
+/// The bench `taught`: 80 corrections, 240 later messages, 160 others, among 300 real skills.
+#[test]
+fn taught_rules_come_back_by_other_words() {
+    let Some(rows) = shared_rows("data/taught-dev.jsonl") else { return };
+    let is_long = std::env::var_os("SINEW_LONG").is_some();
+    let rows: Vec<Value> = rows.into_iter().step_by(if is_long { 1 } else { 10 }).collect();
+    let Some(score) = measure(&rows) else { return };
+    assert!(score.captured * 100 >= score.taught * 85, "{score:?}");
+    assert!(score.served * 100 >= score.later * 60, "{score:?}");
+    assert!(score.wrong * 100 <= score.others * 13, "{score:?}");
+}
+
+/// Forty of our own, in nine languages: a line is what was asked, what the agent did, the correction,
+/// three later messages and two that must not bring it.
+#[test]
+fn our_own_rules_come_back() {
+    let table = include_str!("../data/taught-own.tsv");
+    let is_long = std::env::var_os("SINEW_LONG").is_some();
+    let rows: Vec<Value> = table
+        .lines()
+        .enumerate()
+        .map(|(at, line)| {
+            let cells: Vec<&str> = line.split('\t').collect();
+            json!({"id": format!("own{at}"), "before": cells[0], "assistant": cells[1],
+                "correction": cells[2], "later": cells[3..6], "not": cells[6..8]})
+        })
+        .step_by(if is_long { 1 } else { 8 })
+        .collect();
+    let Some(score) = measure(&rows) else { return };
+    assert!(score.captured * 100 >= score.taught * 85, "{score:?}");
+    assert!(score.served * 100 >= score.later * 60, "{score:?}");
+    assert!(score.wrong * 100 <= score.others * 13, "{score:?}");
+}
+
+/// After a hundred corrections every file passes the strictest rules: one title, no rule twice.
+#[test]
+fn files_stay_clean_however_much_is_taught() {
+    let machine = machine(&[]);
+    let engine = open(&machine);
+    let asked =
+        ["commit this", "book a hotel in Ghent", "reply to the customer", "make the invoice"];
+    for number in 0..if std::env::var_os("SINEW_LONG").is_some() { 100 } else { 12 } {
+        let rule = match number % 3 {
+            0 => "from now on always ask me before you do that".to_owned(),
+            1 => format!("from now on never do it without the reference number R{number}"),
+            _ => format!("from now on put the word kite{number} into the title, please"),
+        };
+        let made = teach(&engine, &format!("s{number}"), asked[number % 4], "Done.", &rule);
+        if let Some(made) = made {
+            assert!(apply(&engine, &made), "{rule}");
+        }
+    }
+    let folder = machine.path("work/skills");
+    let mut files = 0;
+    for entry in std::fs::read_dir(&folder).expect("skills").flatten() {
+        let text = std::fs::read_to_string(entry.path().join("SKILL.md")).expect("a file");
+        files += 1;
+        assert_eq!(text.lines().filter(|line| line.starts_with("# ")).count(), 1, "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with("## Rules")).count(), 1, "{text}");
+        let mut rules: Vec<&str> = text.lines().filter(|line| line.starts_with("- ")).collect();
+        let all = rules.len();
+        rules.sort_unstable();
+        rules.dedup();
+        assert_eq!(rules.len(), all, "{text}");
+    }
+    assert!((1..=8).contains(&files), "{files} files");
+    assert!(!folder.join("learned-workflows").exists());
+}
+
+/// What the rule is about decides where it lives: the same kind of task, in other words, is one skill.
+#[test]
+fn a_correction_finds_its_home_and_its_next_message() {
+    let machine = machine(&[]);
+    let engine = open(&machine);
+    let no = "no, always run the tests before you commit";
+    let made = teach(&engine, "a", "commit the css change", "Committed.", no).expect("a proposal");
+    assert_eq!(made.skill_name, "our-git", "{made:?}");
+    assert_eq!(made.status.as_str(), "pending", "nothing is written without a person");
+    assert!(
+        made.change_line().starts_with("+ always run the tests before you commit (you said it on ")
+    );
+    assert!(apply(&engine, &made));
+    assert_eq!(
+        first_brought(&say(&engine, "b", "check in the header fix")).as_deref(),
+        Some("our-git")
+    );
+    assert_eq!(first_brought(&say(&engine, "c", "who wrote the last commit?")), None);
+    let again = teach(&engine, "d", "push it", "Pushed.", no).expect("a proposal");
+    assert!(apply(&engine, &again));
+    let file =
+        std::fs::read_to_string(machine.path("work/skills/our-git/SKILL.md")).expect("a file");
+    assert!(file.contains("(said 2 times, last on "), "{file}");
+}

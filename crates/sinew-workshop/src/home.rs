@@ -1,0 +1,198 @@
+//! Where a correction belongs: the skill that was in use, a learned skill for tasks of this kind, or a
+//! new one named after what was asked.
+//!
+//! What must never happen here: a rule in a skill that is not the workshop's to edit, or one skill that
+//! takes whatever comes.
+
+use crate::activity::{ActivityFit, MessageMeaning, NearestActivity};
+use crate::capture::CapturedCorrection;
+use crate::error::Result;
+use crate::name;
+use crate::proposal::{Proposal, ProposalChange, TriggerQueries};
+use crate::rule::rule_line;
+use crate::rule_file::{self, RuleEffect, TaughtRule};
+use crate::suggest::ProposalRequest;
+use crate::workshop::Workshop;
+use sinew_cortex::UtcInstant;
+use sinew_skill::ecmascript as text;
+
+/// What was asked says most about the kind of task; what was said and done helps.
+const CORRECTION_SHARE: f32 = 0.4;
+const DONE_SHARE: f32 = 0.5;
+
+/// A task whose nearest activity is further than this is named after its own words.
+const KNOWN_ACTIVITY: f32 = 0.45;
+
+/// Other wordings that the trigger gate tries.
+const OTHER_WORDINGS: usize = 3;
+
+/// Words of a request that name a skill.
+const NAME_WORDS: usize = 4;
+
+/// The longest part of a name that comes from another skill's.
+const MAX_COMPANION: usize = 50;
+
+/// The home of a rule.
+#[derive(Debug, Clone)]
+struct RuleHome {
+    skill: String,
+    /// What the skill is for, after "when".
+    when: String,
+    groups: Vec<String>,
+}
+
+impl Workshop<'_> {
+    /// What a correction proposes: one rule, in the skill where it belongs.
+    pub fn rule_request(&self, found: &CapturedCorrection) -> Result<ProposalRequest> {
+        let rule = rule_line(&found.instruction);
+        let encoder = self.parts.surroundings.encoder();
+        let fit = |text: &str| ActivityFit::of(&MessageMeaning::of(text, encoder.as_deref()));
+        let mut parts = Vec::new();
+        match &found.request {
+            Some(request) => {
+                parts.push((fit(request), 1.0));
+                parts.push((fit(&rule), CORRECTION_SHARE));
+            }
+            None => parts.push((fit(&rule), 1.0)),
+        }
+        if let Some(done) = &found.done {
+            parts.push((fit(done), DONE_SHARE));
+        }
+        let fit = ActivityFit::together(&parts);
+        let nearest = fit.best().filter(|nearest| nearest.score >= KNOWN_ACTIVITY);
+        let home = self.home(found, &rule, nearest)?;
+        let mut positive: Vec<String> = found.request.clone().into_iter().collect();
+        if !home.groups.is_empty() {
+            positive.extend(fit.other_wordings(OTHER_WORDINGS).into_iter().map(str::to_owned));
+        }
+        if positive.is_empty() {
+            positive.push(found.instruction.clone());
+        }
+        let description = rule_file::description(&home.when, &[rule.as_str()]);
+        let day = UtcInstant::from_clock(self.now()).day().to_string();
+        let taught = TaughtRule { rule: &rule, when: &home.when, groups: &home.groups, day: &day };
+        let known = self.target(&home.skill, &probe())?.1;
+        let known = known.map(|file| rule_file::effect(&file.text, taught));
+        let asked = match &found.request {
+            Some(request) => format!("You corrected \"{}\"", text::short(request, 120)),
+            None => "You said so".to_owned(),
+        };
+        let reason = match known {
+            Some(RuleEffect::Strengthened) => format!("{asked}, not for the first time"),
+            Some(RuleEffect::Replaced(old)) => {
+                format!("{asked}; it takes the place of \"{}\"", text::short(&old, 120))
+            }
+            _ => asked,
+        };
+        Ok(ProposalRequest {
+            skill_name: home.skill,
+            title: text::short(&rule, 120),
+            reason,
+            change: ProposalChange::Rule {
+                rule,
+                when: home.when,
+                description,
+                groups: home.groups,
+                day,
+            },
+            evidence: vec![found.instruction.clone()],
+            queries: TriggerQueries { positive, near_miss: Vec::new() },
+        })
+    }
+
+    fn home(
+        &self,
+        found: &CapturedCorrection,
+        rule: &str,
+        nearest: Option<NearestActivity>,
+    ) -> Result<RuleHome> {
+        let groups: Vec<String> = nearest.iter().map(|near| near.group.id.to_owned()).collect();
+        let asked = found.request.as_deref().unwrap_or(rule);
+        let when =
+            nearest.map_or_else(|| text::short(asked, 80), |near| near.group.when.to_owned());
+        if let Some(skill) =
+            found.in_use.as_deref().and_then(|skill| name::writable_name(skill).ok())
+        {
+            let (target, _) = self.target(&skill, &probe())?;
+            if target.existed && target.owner.allows_automatic() {
+                return Ok(RuleHome { skill, when, groups });
+            }
+            // What is not the workshop's to edit gets a companion that says what holds here.
+            let short: String = skill.chars().take(MAX_COMPANION).collect();
+            let companion = format!("{}-our-way", short.trim_end_matches(['-', '_']));
+            let when = format!("working with the skill {skill}, or {when}");
+            return Ok(RuleHome { skill: companion, when, groups });
+        }
+        if let Some(skill) = self.learned_home(&groups)? {
+            return Ok(RuleHome { skill, when, groups });
+        }
+        let subject = match nearest {
+            Some(near) => near.group.id.to_owned(),
+            None => subject(asked).or_else(|| subject(rule)).unwrap_or_else(|| "notes".to_owned()),
+        };
+        Ok(RuleHome { skill: self.unused_name(&subject)?, when, groups })
+    }
+
+    /// A skill that was taught for tasks of this kind, or is about to be, and has room.
+    fn learned_home(&self, groups: &[String]) -> Result<Option<String>> {
+        if groups.is_empty() {
+            return Ok(None);
+        }
+        let fits = |proposal: &&Proposal| match &proposal.change {
+            ProposalChange::Rule { groups: known, .. } => {
+                (proposal.status.is_open() || proposal.status.as_str() == "applied")
+                    && known.iter().any(|group| groups.contains(group))
+            }
+            _ => false,
+        };
+        let proposals = self.raw_records().proposals()?;
+        // The oldest: later ones went to the same skill.
+        for proposal in proposals.iter().rev().filter(fits) {
+            if proposal.skill_name.ends_with("-our-way") {
+                continue;
+            }
+            let (target, existing) = self.target(&proposal.skill_name, &probe())?;
+            let full = existing.is_some_and(|found| rule_file::is_full(&found.text));
+            if !full && (target.owner.allows_automatic() || proposal.status.is_open()) {
+                return Ok(Some(proposal.skill_name.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// `our-<subject>`, or the same with a number where that name is taken.
+    fn unused_name(&self, subject: &str) -> Result<String> {
+        let base = name::writable_name(&format!("our-{subject}"))?;
+        for number in 1.. {
+            let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
+            let (target, existing) = self.target(&name, &probe())?;
+            let taken = target.owner.forbids() || existing.is_some();
+            if !taken {
+                return Ok(name);
+            }
+        }
+        Ok(base)
+    }
+}
+
+/// Asks for a target without a change of its own.
+fn probe() -> ProposalChange {
+    ProposalChange::Append {
+        section: rule_file::RULES.to_owned(),
+        body: String::new(),
+        description: String::new(),
+    }
+}
+
+/// The words of a request that a skill can be named after.
+fn subject(request: &str) -> Option<String> {
+    const EMPTY: &[&str] = &[
+        "the", "and", "for", "with", "this", "that", "please", "you", "can", "could", "our",
+        "some", "from", "into", "then", "are", "was", "what", "how",
+    ];
+    let words = sinew_route::words::raw(request).map(str::to_lowercase);
+    let words = words.filter(|word| word.chars().count() > 2 && !EMPTY.contains(&word.as_str()));
+    let words: Vec<String> = words.take(NAME_WORDS).collect();
+    let name = name::normalise_name(&words.join(" "));
+    (!name.is_empty()).then_some(name)
+}
