@@ -107,7 +107,8 @@ fn what_the_message_refuses_comes_after_the_others() {
         assert!(place("mattermost-notify") < place("slack-notify"), "{text}: {:?}", names(&found));
     }
     let found = ask(&posts, "post the release note to the team channel in slack");
-    assert_eq!(names(&found)[0], "slack-notify");
+    let place = |name: &str| names(&found).iter().position(|one| *one == name).unwrap_or(99);
+    assert!(place("slack-notify") < place("mattermost-notify"), "{:?}", names(&found));
 }
 
 #[test]
