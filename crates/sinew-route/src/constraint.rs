@@ -144,7 +144,7 @@ const SAYS_PAID: [&str; 5] = ["paid", "subscript", "credit", "premium", "apikey"
 const COMMON_NAME: f32 = 2.5;
 
 /// What a refused name counts, in units of a demand that is not met.
-const REFUSED_NAME: f64 = 6.0;
+const REFUSED_NAME: f64 = 10.0;
 
 /// The demands of a message.
 #[derive(Debug, Clone, Default)]

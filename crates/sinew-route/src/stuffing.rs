@@ -342,7 +342,7 @@ fn of_long_line(words: &[&str], note: &mut impl FnMut(StuffingReason)) -> Option
         words.iter().all(|word| word.chars().all(|c| c.is_alphanumeric() || ",;-'".contains(c)));
     if is_plain
         && words.iter().all(|word| word.is_ascii())
-        && words.iter().filter(is_common).count() * 25 < words.len()
+        && words.iter().filter(is_common).count() * 8 < words.len()
     {
         note(StuffingReason::EndlessList);
         return Some(words[..MAX_ITEMS].join(" "));

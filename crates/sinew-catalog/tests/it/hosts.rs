@@ -34,7 +34,11 @@ fn openclaw(version: &str) -> TestMachine {
 #[test]
 fn the_skills_of_an_installed_openclaw_and_its_plugins_are_found() {
     let machine = openclaw("2026.9.6").link("bin/openclaw", &format!("{OPENCLAW}/openclaw.mjs"));
-    assert_snapshot!(machine.catalog_table(), @"");
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready browse [openclaw-extra]
+    ready care [openclaw-custodian]
+    ready weather [openclaw-bundled]
+    ");
 }
 
 #[cfg(unix)]
@@ -99,7 +103,13 @@ fn links_to_plugins_are_contained_and_others_are_reported() {
         )
         .skill("elsewhere/evil", "evil")
         .link("home/.openclaw/plugin-skills/evil", "elsewhere/evil");
-    assert_snapshot!(machine.catalog_table(), @"");
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready browse [openclaw-extra]
+    ready care [openclaw-custodian]
+    ready own [openclaw-extra]
+    ready weather [openclaw-bundled]
+    ! symlink-escape: the link points to $ROOT/elsewhere/evil
+    ");
 }
 
 #[test]
@@ -138,7 +148,12 @@ fn claude_plugins(machine: TestMachine) -> TestMachine {
 #[test]
 fn claude_codes_plugins_bring_skills_with_their_state() {
     let machine = claude_plugins(TestMachine::new().profile("claude-code"));
-    assert_snapshot!(machine.catalog_table(), @"");
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready alpha:fold [claude-code-plugin]
+    ready alpha:more [claude-code-plugin]
+    disabled beta:two [claude-code-plugin]
+      plugin-disabled: the plugin beta is off: the user settings switch it off
+    ");
     let catalog = machine.catalog();
     let plugin =
         catalog.get("alpha:fold").and_then(|entry| entry.plugin.clone()).expect("a plugin");
@@ -200,7 +215,20 @@ fn codexs_plugins_system_skills_and_switches_are_read() {
             "home/.agents/skills/quiet/agents/openai.yaml",
             "interface:\n  display_name: \"Very Quiet\"\npolicy:\n  allow_implicit_invocation: false\n",
         );
-    assert_snapshot!(machine.catalog_table(), @"");
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready alpha:named [codex-plugin]
+    disabled beta:two [codex-plugin]
+      plugin-disabled: the plugin beta is off: config.toml switches it off
+    disabled by-name [agents-skills-personal]
+      host-disabled: [[skills.config]] of config.toml switches it off
+    disabled by-path [agents-skills-personal]
+      host-disabled: [[skills.config]] of config.toml switches it off
+    ready house [codex-managed]
+    ready imagegen [codex-system]
+    ready quiet [agents-skills-personal]
+      model-invocation-disabled: agents/openai.yaml says that it is used only when it is named
+      model-invocation-disabled: its author hides it from the model
+    ");
     let catalog = machine.catalog();
     let quiet = catalog.get("quiet").expect("quiet");
     assert_eq!((quiet.model_visible, quiet.display_name.as_str()), (false, "Very Quiet"));
@@ -229,7 +257,15 @@ fn gemini_reads_projects_that_it_trusts_and_extensions_that_are_on() {
             .skill("home/.gemini/skills/group/deep", "deep")
             .skill("work/.gemini/skills/p", "p")
     };
-    assert_snapshot!(machine("TRUST_FOLDER").catalog_table(), @"");
+    assert_snapshot!(machine("TRUST_FOLDER").catalog_table(), @r"
+    ready ext [gemini-extension]
+    disabled ext-off [gemini-extension]
+      plugin-disabled: the plugin off is off: extension-enablement.json switches it off here
+    ready p [gemini-project]
+    disabled u [gemini-personal]
+      host-disabled: skills.disabled of the user settings names it
+    ! depth-capped: the skill is more than 1 folders deep
+    ");
     assert!(machine("DO_NOT_TRUST").catalog().get("p").is_none());
     assert!(
         machine("DO_NOT_TRUST")
@@ -291,7 +327,14 @@ fn a_hosts_own_settings_switch_skills_off_and_say_so() {
             "work/.claude/settings.local.json",
             "{\"skillOverrides\":{\"c\":\"user-invocable-only\"}}",
         );
-    assert_snapshot!(machine.catalog_table(), @"");
+    assert_snapshot!(machine.catalog_table(), @r"
+    disabled a [claude-code-personal]
+      host-disabled: skillOverrides of the user settings says off
+    ready b [claude-code-personal]
+      host-hidden: skillOverrides of the user settings says user-invocable-only
+    ready c [claude-code-personal]
+      host-hidden: skillOverrides of the local settings says user-invocable-only
+    ");
     let opencode = TestMachine::new()
         .profile("opencode")
         .skill("home/.claude/skills/secret-a", "secret-a")
@@ -405,7 +448,12 @@ fn hosts_of_the_table_and_of_the_configuration_are_read() {
         .skill("work/.windsurf/skills/w", "w")
         .skill("home/.nova/skills/n", "n")
         .skill("work/.nova/skills/m", "m");
-    assert_snapshot!(machine.catalog_table(), @"");
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready m [nova-project]
+    ready n [nova-personal]
+    ready q [qwen-personal]
+    ready w [windsurf-project]
+    ");
 }
 
 #[test]
@@ -423,4 +471,14 @@ fn cursors_rules_with_a_description_are_used_like_skills() {
     assert!(
         catalog.issues.iter().any(|issue| issue.detail.contains("1 rules have no description"))
     );
+}
+
+/// A warm look asks the host's settings again.
+#[test]
+fn a_changed_switch_is_noticed_by_the_next_look() {
+    let machine = TestMachine::new().profile("claude-code").skill("home/.claude/skills/a", "a");
+    let machine = machine.after_long_time();
+    assert_eq!(machine.catalog().get("a").expect("a").state, EntryState::Ready);
+    machine.write("home/.claude/settings.json", "{\"skillOverrides\":{\"a\":\"off\"}}");
+    assert_eq!(machine.catalog().get("a").expect("a").state, EntryState::Disabled);
 }

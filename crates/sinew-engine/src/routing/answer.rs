@@ -34,8 +34,7 @@ pub struct RouteAnswer {
     pub offered: usize,
     /// Ranked skills. With `match` the first is the answer; with `none` they are what came closest.
     pub matches: Vec<RouteMatch>,
-    /// The parts of a message that needs several skills in turn, each with its skill, in order; the skills
-    /// are the offered matches then.
+    /// The parts of a message that needs several skills in turn: these are what is offered then.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<RouteStep>,
     /// Skills that the message itself asks for, by their commands.

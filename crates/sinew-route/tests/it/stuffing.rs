@@ -58,7 +58,8 @@ fn keywords() -> Vec<String> {
 fn attacks() -> Vec<(&'static str, String, StuffingReason)> {
     let words = keywords();
     let commas = words.join(", ");
-    let plain = words.join(" ");
+    let long = words.iter().map(String::as_str).filter(|word| word.len() > 3);
+    let plain = long.collect::<Vec<_>>().join(" ");
     let said: Vec<&str> = MESSAGES.iter().map(|(message, _)| *message).collect();
     let sentences = said.join(". ");
     let quoted: Vec<String> = said.iter().map(|message| format!("  - \"{message}\"")).collect();

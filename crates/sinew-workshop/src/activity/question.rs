@@ -34,7 +34,7 @@ static REQUEST: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(REQUESTS).
 static FACT: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(FACTS).ok());
 
 /// Whether a message asks for a plain fact.
-pub fn is_fact_question(message: &str) -> bool {
+pub(super) fn is_fact_question(message: &str) -> bool {
     let plain = message.trim().to_lowercase().replace(['’', '‘', '`'], "'");
     is_lookup(message) && FACT.as_ref().is_some_and(|fact| fact.is_match(&plain))
 }

@@ -10,9 +10,9 @@ use crate::support::{command, json, sinew, typed};
 const ROWS: &[(&str, &str)] = &[
     ("report", "report --region writing --skill notes --version 1 --result ok"),
     ("install", "install ./new/tides --yes"),
-    ("update", "update $INSTALLED --yes"),
-    ("pin", "pin $INSTALLED"),
-    ("restore", "restore"),
+    ("update", ""),
+    ("pin", ""),
+    ("restore", ""),
     ("uninstall", "uninstall tides --yes"),
     ("approve", "approve $APPROVAL"),
     ("learn", "learn ./run.jsonl"),
@@ -37,18 +37,18 @@ const ROWS: &[(&str, &str)] = &[
     ("workshop apply", "workshop apply $PROPOSAL"),
     ("workshop restore", "workshop restore $PROPOSAL --ack x --reason fine"),
     ("workshop undo", "workshop undo $WRITTEN"),
-    ("workshop promote", "workshop promote retro"),
+    ("workshop promote", ""),
     ("workshop write-support-file", "workshop write-support-file notes references/a.md --body x"),
-    ("workshop capture", "workshop capture --text thanks"),
+    ("workshop capture", ""),
     ("workshop import", ""),
-    ("workshop review", "workshop review --json"),
+    ("workshop review", ""),
     ("skills load", "skills load --all"),
     ("skills migrate", "skills migrate"),
     ("config import", "config import openclaw"),
     ("config set", "config set route.top 7"),
     ("config unset", "config unset route.top"),
     ("config edit", ""),
-    ("bundled eject", "bundled eject github"),
+    ("bundled eject", "bundled eject sinew"),
     ("eval calibrate", ""),
     ("new", "new soups --from soup"),
     ("enable", "enable tea"),
@@ -168,10 +168,6 @@ fn filled(machine: &TestMachine, text: &str) -> Vec<String> {
         let id = told.split("sinew approve ").nth(1).and_then(|rest| rest.get(..12));
         text = text.replace("$APPROVAL", id.unwrap_or("000000000000"));
     }
-    if text.contains("$INSTALLED") {
-        install_ebb(machine);
-        text = text.replace("$INSTALLED", "ebb");
-    }
     if text.contains("$DIGEST") {
         let told = sinew(machine, &["scan", "evil"]);
         let digest = told.split("sha256:").nth(1).and_then(|rest| rest.get(..64)).unwrap_or("0");
@@ -189,20 +185,6 @@ fn filled(machine: &TestMachine, text: &str) -> Vec<String> {
         text = text.replace("$WRITTEN", "retro");
     }
     text.split(' ').map(str::to_owned).collect()
-}
-
-/// A person installs a skill, whose source then changes.
-pub(super) fn install_ebb(machine: &TestMachine) {
-    if machine.path("work/skills/ebb").exists() {
-        return;
-    }
-    let told = sinew(machine, &["install", "./new/ebb", "--yes"]);
-    let id = told.split("sinew approve ").nth(1).and_then(|rest| rest.get(..12)).expect("an id");
-    typed(machine, &["approve", id], "a");
-    let told = sinew(machine, &["install", "./new/ebb", "--yes"]);
-    assert!(told.ends_with("exit 0"), "{told}");
-    let changed = super::EBB.replace("Text.", "Other text.");
-    machine.write("work/new/ebb/SKILL.md", changed);
 }
 
 /// What a person proposed, at a terminal.
