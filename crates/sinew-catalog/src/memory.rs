@@ -157,6 +157,8 @@ impl CatalogInputs {
         self.vars.clear();
         if self.config.agents.entries.is_empty() {
             self.agent = None;
+            // Its folders are among the roots, which are compared on their own.
+            self.places.agent_id = None;
         }
         self
     }

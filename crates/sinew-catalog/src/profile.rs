@@ -250,6 +250,11 @@ const AGENTS_SCOPES: RootTemplate = scopes(
     ScopeOrder::NearestWins,
     ScopeReach::Workspace,
 );
+const CODEX_SCOPES: RootTemplate = scopes(
+    &[ScopeFolder { path: ".codex/skills", source: "codex-project" }],
+    ScopeOrder::NearestWins,
+    ScopeReach::Workspace,
+);
 const CLAUDE_PLUGINS: RootTemplate = plugins(PluginHost::ClaudeCode, "claude-code-plugin");
 const CODEX_PLUGINS: RootTemplate = plugins(PluginHost::Codex, "codex-plugin");
 const GEMINI_EXTENSIONS: RootTemplate = plugins(PluginHost::Gemini, "gemini-extension");
@@ -430,7 +435,7 @@ pub const PROFILES: &[Profile] = &[
                 ),
                 home("{codex}/skills", "codex-personal"),
                 AGENTS_PERSONAL,
-                project("{workspace}/.codex/skills", "codex-project"),
+                CODEX_SCOPES,
                 AGENTS_SCOPES,
             ],
         )

@@ -199,12 +199,13 @@ impl Region {
             DecayScope::Region => (self.last_used, self.used_before_gap),
             DecayScope::Candidate => (candidate.last_used, candidate.used_before_gap),
         };
-        if last_used <= today.plus_days(CLOCK_SKEW) {
+        let is_plausible = |day: UtcDay| day.days_since(today) <= CLOCK_GAP;
+        if is_plausible(last_used) {
             return today.days_since(last_used);
         }
         // A clock that was far ahead wrote that day. What was before it counts, or how far away it is:
         // a day that has not been must not keep a weight for ever.
-        let before = before.filter(|day| *day <= today.plus_days(CLOCK_SKEW));
+        let before = before.filter(|day| is_plausible(*day));
         before.map_or_else(|| last_used.days_since(today), |day| today.days_since(day))
     }
 
@@ -279,9 +280,6 @@ pub struct RegionCandidate {
 
 /// Days without a use that may as well be a clock that was set wrong.
 pub const CLOCK_GAP: u32 = 365;
-
-/// Days that clocks of a team may differ by.
-const CLOCK_SKEW: i32 = 1;
 
 /// The day of the last use, and of the one before a long gap, after a use on this day.
 pub(crate) fn used_on(last: &mut UtcDay, before_gap: &mut Option<UtcDay>, day: UtcDay) {

@@ -246,12 +246,26 @@ struct TreeFileChecks {
 }
 
 impl TreeFileChecks {
+    /// No file is the folder of another: `SKILL.md` and `SKILL.md/x` cannot be unpacked together.
+    fn check_folders(&self, path: &str) -> Result<(), TreeError> {
+        let key = collision_key(path);
+        let below = format!("{key}/");
+        let folders = key.match_indices('/').filter_map(|(at, _)| self.seen.get(&key[..at]));
+        let inside = self.seen.range(below.clone()..).next();
+        let inside = inside.filter(|(key, _)| key.starts_with(&below)).map(|(_, path)| path);
+        match folders.chain(inside).next() {
+            Some(first) => Err(TreeError::Twins { first: first.clone(), second: path.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
     fn take(&mut self, file: &TreeFile) -> Result<(), TreeError> {
         components(&file.path)
             .map_err(|error| TreeError::Name { path: file.path.clone(), error })?;
         if let Some(first) = self.seen.insert(collision_key(&file.path), file.path.clone()) {
             return Err(TreeError::Twins { first, second: file.path.clone() });
         }
+        self.check_folders(&file.path)?;
         self.bytes += file.bytes.len() as u64;
         let cap = |what, limit| Err(TreeError::Cap { what, limit });
         match () {

@@ -11,13 +11,16 @@ use serde::Serialize;
 use crate::message::UserMessage;
 use crate::result::{RouteDecision, RouteResult, SkillMatch};
 use crate::router::{RouteContext, Router, RouterConfig};
-use crate::text::clauses::clauses;
+use crate::text::clauses::{clauses, tells_an_order};
 
 /// Steps of one message: more is a plan, not a message.
 const MAX_CLAUSES: usize = 5;
 
 /// The probability that a skill needs for a clause of its own.
 const SURE: f64 = 0.3;
+
+/// The same where one skill is sure for the whole message.
+const CLEAR: f64 = 0.7;
 
 /// The skill of the step before serves a clause too if it has this share of the best probability.
 const SAME: f64 = 0.25;
@@ -57,11 +60,15 @@ impl Router {
         if whole.is_none() || is_named {
             return Vec::new();
         }
+        // One that is sure for the whole message needs others only where the user puts one thing after
+        // another, or where each clause is as sure of its own.
+        let is_enough = whole.decision == RouteDecision::Match && !tells_an_order(message);
         let is_near = |skill: &SkillMatch| whole.matches.iter().any(|one| one.id == skill.id);
         let needs = clauses.into_iter().map(|place| {
             let found = ask(&message[place.clone()]);
             let right = found.matches.first().is_some_and(|first| {
-                !found.is_none() && first.probability >= SURE && is_near(first)
+                let sure = if is_enough { CLEAR } else { SURE };
+                !found.is_none() && first.probability >= sure && is_near(first)
             });
             ClauseNeed { place, found: right.then_some(found) }
         });

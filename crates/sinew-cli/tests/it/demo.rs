@@ -26,8 +26,7 @@ fn a_day_is_shown_and_nothing_is_left() {
     let shown =
         shown(&machine, &demo.env("TMPDIR", machine.path("tmp")).output().expect("it runs"));
     assert!(shown.ends_with("exit 0"), "{shown}");
-    for part in ["match: photo-shrink", "fetch-exec", "@demo/tide-tables", "our-recordings"]
-    {
+    for part in ["match: photo-shrink", "fetch-exec", "@demo/tide-tables", "our-recordings"] {
         assert!(shown.contains(part), "{part} is missing in\n{shown}");
     }
     assert!(!shown.contains(['\t', '\u{1b}']), "a transcript is plain text:\n{shown}");

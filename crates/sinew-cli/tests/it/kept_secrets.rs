@@ -27,29 +27,39 @@ fn bytes_below(root: &Path) -> Vec<u8> {
     bytes
 }
 
+/// Steps of one run: a secret that makes it refused keeps others of its run from being tried.
+const RUN_STEPS: usize = 12;
+
 #[test]
 fn no_secret_of_any_kind_is_left_in_a_byte() {
     let config = "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true, config: {approvalPolicy: 'auto'}}}}}";
     let machine = machine_with(config);
     let samples = secret_samples();
-    let mut run = generic_trace("Look after every server");
-    for (at, sample) in samples.iter().enumerate() {
-        run = match at % 2 {
-            0 => run.exec(&sample.text),
-            _ => run.step_with(
-                json!({"type": "exec", "command": format!("./step-{at}")}),
-                &sample.text,
-                json!({}),
-            ),
-        };
+    let (mut told, mut learned) = (String::new(), 0);
+    for (number, samples) in samples.chunks(RUN_STEPS).enumerate() {
+        let mut run = generic_trace(&format!("Look after server number {number}"));
+        for (at, sample) in samples.iter().enumerate() {
+            run = match at % 2 {
+                0 => run.exec(&sample.text),
+                _ => run.step_with(
+                    json!({"type": "exec", "command": format!("./step-{number}-{at}")}),
+                    &sample.text,
+                    json!({}),
+                ),
+            };
+        }
+        let transcript = machine.path("run.jsonl");
+        fs::write(&transcript, run.lines()).expect("a transcript");
+        let path = transcript.to_string_lossy().into_owned();
+        let answer = sinew(&machine, &["learn", &path]);
+        // What still looks like a secret once it is cleaned is refused, and said to be.
+        assert!(answer.ends_with("exit 0") || answer.contains("literal secret"), "{answer}");
+        learned += usize::from(answer.ends_with("exit 0"));
+        told.push_str(&answer);
+        told.push_str(&sinew(&machine, &["learn", &path, "--json"]));
+        fs::remove_file(&transcript).expect("the input goes");
     }
-    let transcript = machine.path("run.jsonl");
-    fs::write(&transcript, run.lines()).expect("a transcript");
-    let path = transcript.to_string_lossy().into_owned();
-    let mut told = sinew(&machine, &["learn", &path]);
-    assert!(told.ends_with("exit 0"), "{told}");
-    told.push_str(&sinew(&machine, &["learn", &path, "--json"]));
-    fs::remove_file(&transcript).expect("the input goes");
+    assert!(learned * RUN_STEPS * 2 >= samples.len(), "most runs are learned from: {learned}");
     // A session: what users and tools say, live.
     for (at, sample) in samples.iter().enumerate().step_by(16) {
         let mut said = prompt(&format!("from now on, do it like this: {}", sample.text));

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use sinew_catalog::Catalog;
-use sinew_route::{RouteDecision, RouteResult, ScoreParts, SkillMatch};
+use sinew_route::{AbstainReason, RouteDecision, RouteResult, ScoreParts, SkillMatch};
 use sinew_settings::config::ModelChoice;
 use sinew_workshop::{MessageMeaning, TaughtHit, TaughtSkill, taught_hit};
 
@@ -46,10 +46,30 @@ impl Engine {
         let encoder = has_time.then(|| self.models(ModelChoice::Default).encoder).flatten();
         let encoder = encoder.filter(|encoder| encoder.is_local());
         let meaning = MessageMeaning::of(message, encoder.as_deref());
-        let hit = taught_hit(&meaning, &skills)?;
-        let name = skills.get(hit.at)?.name.clone();
+        let hit = taught_hit(&meaning, &skills);
+        let name = hit.and_then(|hit| Some(skills.get(hit.at)?.name.clone()));
+        leave_out_others(result, &skills, name.as_deref());
+        let (hit, name) = (hit?, name?);
         place_first(catalog, result, &name, hit)?;
         Some(TaughtAnswer { skill: name, reason: format!("you taught a rule for {}", hit.when) })
+    }
+}
+
+/// A rule comes by the kind of task it holds for, or by its name. That the words of a message are near
+/// its own is no sign of that: "who wrote the last commit?" needs no rule about committing.
+fn leave_out_others(result: &mut RouteResult, skills: &[TaughtSkill], hit: Option<&str>) {
+    let is_taught = |found: &SkillMatch| skills.iter().any(|skill| skill.name == found.name);
+    let stays = |found: &SkillMatch| {
+        hit == Some(found.name.as_str()) || found.parts.name.raw > 0.0 || !is_taught(found)
+    };
+    let was_first = result.matches.first().is_some_and(|first| !stays(first));
+    result.offered = result.matches.iter().take(result.offered).filter(|one| stays(one)).count();
+    result.matches.retain(stays);
+    if result.offered == 0 && result.decision != RouteDecision::None {
+        result.decision = RouteDecision::None;
+        result.reason = Some(AbstainReason::NothingFits);
+    } else if was_first && result.decision == RouteDecision::Match {
+        result.decision = RouteDecision::Shortlist;
     }
 }
 

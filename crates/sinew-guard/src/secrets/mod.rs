@@ -211,7 +211,7 @@ pub(crate) fn find_first(text: &str, most: usize) -> Vec<SecretMatch> {
 pub fn find_strict(text: &str) -> Vec<SecretMatch> {
     let mut found = matches(text, usize::MAX, |row| !row.recorded, counts);
     found.extend(by_position(text));
-    without_overlaps(found)
+    without_overlaps(text, found)
 }
 
 /// Everything in a recorded `text` that must not be stored, in order. Where two overlap, both are
@@ -223,7 +223,7 @@ pub fn find_recorded(text: &str) -> Vec<SecretMatch> {
     };
     let mut found = matches(text, usize::MAX, |_| true, counts);
     found.extend(by_position(text));
-    without_overlaps(found)
+    without_overlaps(text, found)
 }
 
 /// Whether a value of a row is a secret, in this text.
@@ -241,8 +241,9 @@ fn by_position(text: &str) -> impl Iterator<Item = SecretMatch> {
         .chain(phrases.map(move |range| of("seed-phrase", SecretKind::Seed, range)))
 }
 
-/// Matches that touch become one, of the most certain kind, so that no part of any is left.
-fn without_overlaps(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
+/// Matches that touch become one, of the most certain kind, so that no part of any is left. The name of
+/// a variable before the more certain one is no part of the secret.
+fn without_overlaps(text: &str, mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
     found.sort_by_key(|secret| (secret.range.start, secret.range.end));
     let mut matches: Vec<SecretMatch> = Vec::with_capacity(found.len());
     for secret in found {
@@ -250,6 +251,9 @@ fn without_overlaps(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
             Some(last) => {
                 last.range.end = last.range.end.max(secret.range.end);
                 if secret.kind < last.kind {
+                    if is_assigned_name(&text[last.range.start..secret.range.start]) {
+                        last.range.start = secret.range.start;
+                    }
                     (last.kind, last.id) = (secret.kind, secret.id);
                 }
             }
@@ -257,6 +261,13 @@ fn without_overlaps(mut found: Vec<SecretMatch>) -> Vec<SecretMatch> {
         }
     }
     matches
+}
+
+/// Whether this is `NAME=`.
+fn is_assigned_name(text: &str) -> bool {
+    text.strip_suffix('=').is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
 }
 
 /// `text` with each secret replaced by [`REDACTED`].

@@ -52,6 +52,39 @@ const JOINTS: [&[&str]; 40] = [
 const DENSE_JOINTS: [&str; 10] =
     ["然后", "接着", "之后", "並且", "并且", "それから", "そして", "その後", "，", "、"];
 
+/// Words that put one thing after another.
+const ORDER: [&[&str]; 16] = [
+    &["then"],
+    &["afterwards"],
+    &["after", "that"],
+    &["dann"],
+    &["danach"],
+    &["anschließend"],
+    &["puis"],
+    &["ensuite"],
+    &["luego"],
+    &["después"],
+    &["poi"],
+    &["depois"],
+    &["em", "seguida"],
+    &["потом"],
+    &["затем"],
+    &["다음"],
+];
+
+/// The same inside text that is not spaced.
+const DENSE_ORDER: [&str; 5] = ["然后", "接着", "之后", "それから", "その後"];
+
+/// Whether a message puts one thing after another.
+pub(crate) fn tells_an_order(message: &str) -> bool {
+    let words: Vec<String> = message
+        .split_whitespace()
+        .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase())
+        .collect();
+    let has = |order: &&[&str]| words.windows(order.len()).any(|words| words == *order);
+    ORDER.iter().any(has) || DENSE_ORDER.iter().any(|word| message.contains(word))
+}
+
 /// A clause of fewer words is part of the one before it: "leeks, potatoes and eggs".
 const FEWEST_WORDS: usize = 3;
 

@@ -380,8 +380,8 @@ async fn a_blocked_skill_is_removed_and_its_files_are_kept() {
 async fn an_unknown_address_is_answered_as_a_page() {
     let server = Server::new();
     for path in ["/nothing", "/skills/a/b/c/d", "/docs/nothing.html", "/docs/../Cargo.toml"] {
-        let request = Request::get(path).body(Body::empty()).expect("a request");
-        let page = server.send(request).await;
+        let request = Request::get(path).header("accept", "text/html,*/*;q=0.8");
+        let page = server.send(request.body(Body::empty()).expect("a request")).await;
         assert_eq!(page.status, StatusCode::NOT_FOUND, "{path}");
         assert!(page.header("content-type").starts_with("text/html"), "{path}");
         assert!(page.text.contains("<h1>") && page.text.contains("href=\"/\""), "{}", page.text);

@@ -25,7 +25,7 @@ const LOOKUPS: &[&str] = &[
 const FACTS: &str = r"^(?:so |and |but )?(?:how (?:long|much|old|far|big|high|warm)|who|who's|whose|which|when|where|what time|what's the|what is the)\b|^(?:wer|wann|welche[rsn]?|wo)\b|^(?:quand|qui|où|quel(?:le)?s?|à quelle)\b|^¿?(?:cuándo|quién|dónde|cuál)\b|^(?:quando|chi|dove|quale|quem|onde|qual)\b|^(?:кто|когда|где|какой)|谁|在哪|几点|いつ|どこ|몇 시|언제|어디";
 
 /// A question in form that asks for something to be done.
-const REQUESTS: &str = r"\b(?:can|could|would|will) you\b|\bplease\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\btu peux\b|\bpourrais-tu\b|\bpuedes\b|\bpodrías\b|\bpodes\b|\bpode\b|\bpoderia\b|\bpuoi\b|\bpotresti\b|можешь|можно|帮我|能不能|してくれ|ほしい|欲しい|해 ?줘|해 ?줄|on passe|was jetzt|what now|what should we do|what do you think|\bcan we\b";
+const REQUESTS: &str = r"\b(?:can|could|would|will) you\b|\bplease\b|\bkannst du\b|\bkönntest du\b|\bpeux-tu\b|\btu peux\b|\bpourrais-tu\b|\bpuedes\b|\bpodrías\b|\bpodes\b|\bpode\b|\bpoderia\b|\bpuoi\b|\bpotresti\b|можешь|можно|帮我|能不能|てくれ|ほしい|欲しい|해 ?줘|해 ?줄|on passe|was jetzt|what now|what should we do|what do you think|\bcan we\b";
 
 static LOOKUP: LazyLock<Vec<Regex>> =
     LazyLock::new(|| LOOKUPS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());

@@ -24,6 +24,9 @@ const MIN_DENSE: usize = 8;
 /// The shortest correction elsewhere: "no pie charts, ever" has twenty.
 const MIN_SPACED: usize = 12;
 
+/// The family of explicitly lasting instructions.
+const LASTING: &str = CueFamily::Future.as_str();
+
 struct CueTable {
     rows: Vec<&'static CaptureCue>,
     heard: RegexSet,
@@ -52,11 +55,11 @@ pub(super) fn judge(
         return CaptureVerdict::Nothing(Vec::new());
     }
     if guards == CaptureGuards::On && holds_secret(message) {
-        return match assess(message, previous) {
-            MessageAssessment { captured: true, .. } => {
-                CaptureVerdict::Skipped(CaptureSkipReason::Secret)
-            }
-            MessageAssessment { cues, .. } => CaptureVerdict::Nothing(cues),
+        // With a secret in it, whatever may be a correction is refused aloud.
+        let (judged, weighed) = (assess(message, previous), weigh(message));
+        return match judged.captured || weighed.captured {
+            true => CaptureVerdict::Skipped(CaptureSkipReason::Secret),
+            false => CaptureVerdict::Nothing(judged.cues),
         };
     }
     let whole = assess(message, previous);
@@ -85,11 +88,14 @@ fn assess(message: &str, previous: Option<&str>) -> MessageAssessment {
     let Some(probability) = classifier::probability(message, previous) else {
         return weigh(message);
     };
-    let mut cues = weigh(message).cues;
+    let MessageAssessment { captured: cued, mut cues } = weigh(message);
+    // "From now on" says that it lasts, in whatever language the rest is.
+    let lasts = cued && cues.iter().any(|cue| cue.strip_prefix('+') == Some(LASTING));
     cues.push(format!("classifier {probability:.2}"));
-    let veto = classifier::is_correction(probability).then(|| vetoes::veto(message)).flatten();
+    let heard = classifier::is_correction(probability) || lasts;
+    let veto = heard.then(|| vetoes::veto(message)).flatten();
     cues.extend(veto.map(|veto| format!("-{}", veto.as_str())));
-    MessageAssessment { captured: classifier::is_correction(probability) && veto.is_none(), cues }
+    MessageAssessment { captured: heard && veto.is_none(), cues }
 }
 
 /// Judges what is left of a message without its quotations. A correction may name a phrase ("say

@@ -89,6 +89,8 @@ const RUN: &str = include_str!("../../../src/commands/demo/samples/run.jsonl");
 const FORMS: &[(&str, &str)] = &[
     ("/skills/{name}", "set=pin"),
     ("/skills/{name}/undo", "version=none"),
+    ("/skills/{name}/remove", ""),
+    ("/skills/{name}/accept", "digest=other&rule=any&reason=seen"),
     ("/route/case", "message=take+notes&expect=notes"),
     ("/cortex/blacklist", "slug=loud&set=add"),
     ("/cortex/reset", "region=writing"),
@@ -222,7 +224,11 @@ impl MatrixServer {
             let headers = format!("{headers}Content-Type: application/json\r\n");
             self.raw("POST", &format!("/api/v1/proposals/{id}/apply"), &headers, "{}");
         }
-        let name = if template.contains("agents") { "cursor" } else { "notes" };
+        let name = match template {
+            path if path.contains("agents") => "cursor",
+            path if path.ends_with("/remove") => "spare",
+            _ => "notes",
+        };
         template.replace("{id}", &id).replace("{name}", name).replace("{slug}", "noisy")
     }
 

@@ -53,7 +53,7 @@ pub(super) enum CueFamily {
 
 impl CueFamily {
     /// The word for explanations.
-    pub(super) fn as_str(self) -> &'static str {
+    pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Future => "future",
             Self::Standing => "standing",
