@@ -39,9 +39,7 @@ fn main() {
         for rare in [0.25, 0.5, 0.75, 1.0] {
             tried.push((format!("rare {rare}"), RankingAids { rare, ..nothing }));
         }
-        for constraint in [1.5] {
-            tried.push((format!("constraint {constraint}"), RankingAids { constraint, ..nothing }));
-        }
+        tried.push(("constraint 1.5".to_owned(), RankingAids { constraint: 1.5, ..nothing }));
         tried.push(("spelling".to_owned(), RankingAids { spelling: true, ..nothing }));
     }
     for (name, aids) in tried {

@@ -183,10 +183,10 @@ fn visible(text: &str) -> Cow<'_, str> {
     if let Some(end) = behind_blanks(&seen) {
         seen = Cow::Owned(seen[..end].to_owned());
     }
-    if seen.contains("<!--") || seen.contains("[//]:") || seen.contains("[comment]:") {
-        if let Some(shown) = without_comments(&seen) {
-            seen = Cow::Owned(shown);
-        }
+    if (seen.contains("<!--") || seen.contains("[//]:") || seen.contains("[comment]:"))
+        && let Some(shown) = without_comments(&seen)
+    {
+        seen = Cow::Owned(shown);
     }
     let lower = if seen.contains('<') { seen.to_lowercase() } else { String::new() };
     if lower.len() == seen.len()

@@ -227,9 +227,10 @@ fn screens_of_300_skills_keep_the_rules() {
 }
 
 #[test]
+#[allow(clippy::print_stderr, reason = "a test that does not run says so")]
 fn screens_of_1864_skills_keep_the_rules() {
     if std::env::var_os("SINEW_LONG").is_none() {
-        println!("SKIPPED: the long tests run with SINEW_LONG=1");
+        eprintln!("SKIPPED: the long tests run with SINEW_LONG=1");
         return;
     }
     keeps_the_rules(1864);

@@ -187,9 +187,9 @@ fn knows(help: &str, option: &str) -> bool {
 /// The commands of a body's blocks of shell, with placeholders as plain words.
 fn commands(body: &str) -> Vec<ShellCommand> {
     let mut found = Vec::new();
+    let placeholder = regex::Regex::new("<([a-z][a-z0-9-]*)>").expect("an expression");
     for block in body.split("```bash\n").skip(1) {
         let block = block.split("```").next().unwrap_or_default();
-        let placeholder = regex::Regex::new("<([a-z][a-z0-9-]*)>").expect("an expression");
         let plain = placeholder.replace_all(block, "$1");
         found.extend(ShellScript::parse(&plain).commands);
     }

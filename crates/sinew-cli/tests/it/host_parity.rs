@@ -100,9 +100,7 @@ fn write_claude_plugins(machine: &TestMachine) {
         machine.write(&format!("{folder}/.claude-plugin/plugin.json"), manifest);
         let skill = format!("---\nname: of-{name}\ndescription: Of {name}\n---\n");
         machine.write(&format!("{folder}/skills/of-{name}/SKILL.md"), skill);
-        let list = format!(
-            "{{\"name\":\"mp\",\"owner\":{{\"name\":\"o\"}},\"plugins\":[{{\"name\":\"alpha\",\"source\":\"./alpha\"}},{{\"name\":\"beta\",\"source\":\"./beta\"}}]}}"
-        );
+        let list = "{\"name\":\"mp\",\"owner\":{\"name\":\"o\"},\"plugins\":[{\"name\":\"alpha\",\"source\":\"./alpha\"},{\"name\":\"beta\",\"source\":\"./beta\"}]}".to_string();
         machine.write("market/.claude-plugin/marketplace.json", list);
         machine.write(
             &format!("market/{name}/.claude-plugin/plugin.json"),

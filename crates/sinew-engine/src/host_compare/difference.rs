@@ -82,10 +82,7 @@ fn partner(entries: &[&CatalogEntry], host: &HostSkillRow) -> Option<usize> {
     let same =
         |entry: &&CatalogEntry| entry.file_path == *file || real_path(&entry.file_path) == real;
     let named = |entry: &&CatalogEntry| same(entry) && entry.name == host.name;
-    entries
-        .iter()
-        .position(|entry| named(entry))
-        .or_else(|| entries.iter().position(|entry| same(entry)))
+    entries.iter().position(named).or_else(|| entries.iter().position(same))
 }
 
 fn real_path(path: &Path) -> PathBuf {

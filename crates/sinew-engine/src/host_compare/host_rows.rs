@@ -182,7 +182,7 @@ mod tests {
         let gemini = "Discovered Agent Skills:\n\na [Enabled] [Built-in]\n  Description: d [Disabled]\n  Location:    /a/SKILL.md\n\nb [Disabled]\n";
         assert_eq!(names(ListingFormat::Gemini, gemini), [a.clone(), b]);
         let claude = "{\"type\":\"system\",\"subtype\":\"init\",\"skills\":[\"a\"]}\n";
-        assert_eq!(names(ListingFormat::Claude, claude), [a.clone()]);
+        assert_eq!(names(ListingFormat::Claude, claude), std::slice::from_ref(&a));
         let opencode = "[{\"name\":\"a\",\"location\":\"<built-in>\"}]";
         assert_eq!(names(ListingFormat::Opencode, opencode), [a]);
     }

@@ -333,7 +333,7 @@ fn by_row(row: &SecretOption, command: &ShellCommand, text: &str, places: &mut V
         SecretPosition::LastOperand => {
             // One operand alone is a file, or what is looked at.
             if let Some(word) =
-                operands().last().filter(|_| row.option.is_empty() || operands().count() > 1)
+                operands().next_back().filter(|_| row.option.is_empty() || operands().count() > 1)
             {
                 add(word, inner(text, word));
             }
