@@ -9,7 +9,7 @@ use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_settings::{Reason, ReasonCode};
 
 use super::host_rows::{HostAnswer, HostSkillRow};
-use super::listing_program::HostListingRecipe;
+use super::listing_program::{HostListingRecipe, ListedCopies};
 
 /// Whether a row differs, and whether that is understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -47,6 +47,10 @@ pub struct CompareRow {
 }
 
 const ABSENT: &str = "absent";
+
+/// Why two copies of a name differ where an agent has no order of its own.
+const LAST_READ: &str =
+    "the agent reads its folders at the same time and uses the copy that it read last";
 
 /// Compares a catalog with an agent's list.
 pub(super) fn compare(
@@ -173,9 +177,13 @@ fn differing_reason(
 ) -> Option<String> {
     if entry.state == EntryState::Shadowed {
         let by = entry.primary_reason().map(told).unwrap_or_default();
-        return recipe
-            .lists_copies
-            .then(|| format!("the agent lists each copy of a name, sinew uses one; {by}"));
+        return match recipe.copies {
+            ListedCopies::Preferred => None,
+            ListedCopies::Each => {
+                Some(format!("the agent lists each copy of a name, sinew uses one; {by}"))
+            }
+            ListedCopies::LastRead => Some(format!("{LAST_READ}; {by}")),
+        };
     }
     if !host.ready {
         return None;
@@ -232,8 +240,10 @@ fn unlisted(
     if let Some((_, why)) = refused {
         return Some(explained(row, format!("the agent refuses it: {why}")));
     }
-    let reason = listed
-        .contains(entry.name.as_str())
-        .then(|| "the agent uses another copy of this name".to_owned());
+    let is_copy = listed.contains(entry.name.as_str());
+    if is_copy && recipe.copies == ListedCopies::LastRead {
+        return Some(explained(row, LAST_READ.to_owned()));
+    }
+    let reason = is_copy.then(|| "the agent uses another copy of this name".to_owned());
     Some(CompareRow { reason, ..row })
 }

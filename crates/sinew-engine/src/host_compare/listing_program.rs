@@ -30,6 +30,18 @@ const OFFLINE: &[(&str, &str)] = &[
     ("NO_COLOR", "1"),
 ];
 
+/// Which copies of a name an agent lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ListedCopies {
+    /// The one that its order of folders prefers.
+    Preferred,
+    /// Each of them.
+    Each,
+    /// One of them: it reads its folders at the same time, and what it read last counts, which may be
+    /// another at the next start.
+    LastRead,
+}
+
 /// How an agent is asked.
 #[derive(Debug)]
 pub(super) struct HostListingRecipe {
@@ -45,8 +57,8 @@ pub(super) struct HostListingRecipe {
     /// Lines that it is told; `$FOLDER` is the folder it is asked about.
     input: &'static [&'static str],
     pub(super) format: ListingFormat,
-    /// Whether it lists each copy of a name.
-    pub(super) lists_copies: bool,
+    /// Which copies of a name it lists.
+    pub(super) copies: ListedCopies,
     /// Whether what it cannot use is left out of its list.
     pub(super) lists_usable_only: bool,
     /// Whether it checks what a skill says it requires.
@@ -67,7 +79,7 @@ pub(super) const RECIPES: &[HostListingRecipe] = &[
         vars: &[],
         input: &[],
         format: ListingFormat::OpenClaw,
-        lists_copies: false,
+        copies: ListedCopies::Preferred,
         lists_usable_only: false,
         checks_requirements: true,
         empty_home: None,
@@ -98,7 +110,7 @@ pub(super) const RECIPES: &[HostListingRecipe] = &[
         ],
         input: &[],
         format: ListingFormat::Claude,
-        lists_copies: true,
+        copies: ListedCopies::Each,
         lists_usable_only: true,
         checks_requirements: false,
         empty_home: Some("CLAUDE_CONFIG_DIR"),
@@ -117,7 +129,7 @@ pub(super) const RECIPES: &[HostListingRecipe] = &[
             r#"{"id":1,"method":"skills/list","params":{"cwds":[$FOLDER],"forceReload":true}}"#,
         ],
         format: ListingFormat::Codex,
-        lists_copies: true,
+        copies: ListedCopies::Each,
         lists_usable_only: false,
         checks_requirements: false,
         empty_home: None,
@@ -132,7 +144,7 @@ pub(super) const RECIPES: &[HostListingRecipe] = &[
         vars: &[],
         input: &[],
         format: ListingFormat::Gemini,
-        lists_copies: false,
+        copies: ListedCopies::Preferred,
         lists_usable_only: false,
         checks_requirements: false,
         empty_home: None,
@@ -147,7 +159,7 @@ pub(super) const RECIPES: &[HostListingRecipe] = &[
         vars: &[("OPENCODE_DISABLE_AUTOUPDATE", "1"), ("OPENCODE_DISABLE_MODELS_FETCH", "1")],
         input: &[],
         format: ListingFormat::Opencode,
-        lists_copies: false,
+        copies: ListedCopies::LastRead,
         lists_usable_only: true,
         checks_requirements: false,
         empty_home: None,
