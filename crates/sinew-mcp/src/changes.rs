@@ -77,7 +77,8 @@ impl McpHost {
     /// Tells clients what differs from what was last announced.
     pub(super) fn notify_skill_changes(&self, snapshot: &Snapshot) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.version != snapshot.version || seen.skills.is_none() {
+        // What the watcher saw before a call's newer look may be told after it.
+        if snapshot.version > seen.version || seen.skills.is_none() {
             seen.version = snapshot.version;
             let skills = fingerprint(snapshot);
             let before = seen.skills.replace(skills);
