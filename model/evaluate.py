@@ -21,7 +21,8 @@ import torch
 import minilm
 import static_table
 from lexical import Bm25f, load_background
-from text import BACKGROUND, DATA, Lexicon, bridge_fields, bridged, encoder_document, fields_of, guess_language, is_validation, rows
+from text import (BACKGROUND, CRATES, DATA, Lexicon, bridge_fields, bridged, encoder_document, encoder_passage,
+                  fields_of, guess_language, is_validation, rows)
 
 SYSTEMS = {"BM25F": (1, 0, 0), "static": (0, 1, 0), "encoder": (0, 0, 1),
            "BM25F + static (1:1)": (1, 1, 0), "BM25F + static (1:1.5)": (1, 1.5, 0), "BM25F + static (1:2)": (1, 2, 0),
@@ -40,6 +41,26 @@ class Set:
         self.right = [[index[w] for w in ws if w in index] for ws in wanted]
 
 
+def corpus_noisy(documents, ids, lexicon):
+    """Our own long noisy messages, over the skills of dev."""
+    asked = list(rows(CRATES / "sinew-route/tests/corpus/noisy.jsonl"))
+    s = Set("noisy", [], [q["query"] for q in asked], [], lexicon)
+    s.documents, index = documents, {one: at for at, one in enumerate(ids)}
+    s.right = [[index[w] for w in q["expected"] + q["also"] if w in index] for q in asked]
+    return s
+
+
+def hard_rows(data, lexicon):
+    """The hard rows that refine_encoder.py leaves out, over the skills of their clusters and of validation."""
+    from refine_encoder import clusters, held_out
+    hard = list(rows(data / "train-hard.jsonl.gz"))
+    of, left_out = clusters(hard), held_out(hard)
+    ids = {one for r in left_out for one in of[r["skill"]][1]}
+    skills = [s for s in rows(data / "train-skills.jsonl.gz") if is_validation(s["id"]) or s["id"] in ids]
+    wanted = [[one for one in of[r["skill"]][1] if one not in r["not"]] for r in left_out]
+    return Set("hard", skills, [r["message"] for r in left_out], wanted, lexicon)
+
+
 def load_sets(data, lexicon):
     dev_skills = list(rows(data.parent / "skills.jsonl.gz"))
     dev = [q for q in rows(data / "queries-dev.jsonl") if q["kind"] != "none"]
@@ -53,7 +74,8 @@ def load_sets(data, lexicon):
             Set("validation", val_skills, [m["message"] for m in val], [[m["skill"]] for m in val], lexicon),
             Set("trigger", trig_skills, *trig_args),
             Set("trigger+dev", trig_skills + dev_skills, *trig_args)]
-    for s in sets[2:]:
+    sets += [corpus_noisy(sets[0].documents, [one["id"] for one in dev_skills], lexicon), hard_rows(data, lexicon)]
+    for s in sets[2:4]:
         s.positive = np.array([t["should_trigger"] for t in trig])
     return sets
 
@@ -77,8 +99,14 @@ def static_scores(s, table, tok):
                                static_table.document_bags(tok, s.documents))
 
 
-def encoder_scores(s, model, tok, message_tokens=minilm.MESSAGE_TOKENS, document_tokens=minilm.DOCUMENT_TOKENS):
+def encoder_scores(s, model, tok, passage=0.0, message_tokens=minilm.MESSAGE_TOKENS,
+                   document_tokens=minilm.DOCUMENT_TOKENS):
     docs = minilm.embed_numpy(model, minilm.token_ids(tok, [encoder_document(d) for d in s.documents], document_tokens))
+    behind = {at: text for at, d in enumerate(s.documents) if (text := encoder_passage(d))}
+    if passage and behind:
+        lean = minilm.embed_numpy(model, minilm.token_ids(tok, list(behind.values()), document_tokens))
+        docs[list(behind)] += passage * lean
+        docs /= np.linalg.norm(docs, axis=1, keepdims=True)
     msgs = minilm.embed_numpy(model, minilm.token_ids(tok, [bridged(m, s.lexicon) for m in s.messages], message_tokens))
     return msgs @ docs.T
 
@@ -161,7 +189,9 @@ def main():
     parser.add_argument("--static", type=Path)
     parser.add_argument("--encoder", help="a file, or 'published'")
     parser.add_argument("--background", type=Path, default=BACKGROUND)
-    parser.add_argument("--sets", default="dev,validation,trigger,trigger+dev")
+    parser.add_argument("--sets", default="dev,validation,trigger,trigger+dev", help="also: noisy, hard")
+    parser.add_argument("--passage", type=float, default=0.0, help="share that the next words of a body have in a document's vector")
+    parser.add_argument("--message-tokens", type=int, default=minilm.MESSAGE_TOKENS)
     parser.add_argument("--no-lexicon", action="store_true")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
@@ -179,8 +209,9 @@ def main():
             continue
         signals = [lexical_scores(s, background, args.work),
                    static_scores(s, table, tok) if table is not None else None,
-                   cached(args.work / f"encoder-scores-{model_key}-{s.name}{'-plain' if args.no_lexicon else ''}.npy",
-                          lambda: encoder_scores(s, model, tok)) if model is not None else None]
+                   cached(args.work / f"encoder-scores-{model_key}-{s.name}{'-plain' if args.no_lexicon else ''}"
+                          f"-{args.passage}-{args.message_tokens}.npy",
+                          lambda: encoder_scores(s, model, tok, args.passage, args.message_tokens)) if model is not None else None]
         foreign = np.array([guess_language(m) != "en" for m in s.messages])
         print(f"\n{s.name}: {len(s.messages)} messages, {len(s.documents)} skills")
         for name, weights in SYSTEMS.items():

@@ -1,4 +1,4 @@
-"""Write the shipped files: static.bin, encoder.bin, vocab.txt (int8; the encoder's word table in four bits, or in eight with --words i8).
+"""Write the shipped files: static.bin, encoder.bin, vocab.txt (int8; the encoder's word table in four bits with --words i4).
 
     python export.py [--work work] [--out ../crates/sinew-weights] [--static WORK/static.npy] [--encoder WORK/encoder.pt]
 
@@ -137,7 +137,7 @@ def export_static(source, out, date):
     write(out / "static.bin", STATIC_MAGIC, header, [("table", table, "i8")])
 
 
-def export_encoder(source, out, date, words="i4"):
+def export_encoder(source, out, date, words="i8"):
     """`words` is the type of the word table: i4 saves 5 MB and costs a little (see the card)."""
     if source.suffix == ".bin":
         state = read(source)[1]
@@ -172,7 +172,7 @@ def main():
     parser.add_argument("--out", type=Path, default=WEIGHTS)
     parser.add_argument("--static", type=Path)
     parser.add_argument("--encoder", type=Path)
-    parser.add_argument("--words", choices=("i8", "i4"), default="i4", help="the type of the word table; i8 is 5 MB more and a little better")
+    parser.add_argument("--words", choices=("i8", "i4"), default="i8", help="the type of the word table; i4 is 5 MB less and a little worse")
     parser.add_argument("--only", choices=("static", "encoder"))
     parser.add_argument("--date", required=True, help="YYYY-MM-DD, recorded in the headers")
     args = parser.parse_args()

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from tokenizers import Tokenizer
 
 HIDDEN, LAYERS, HEADS, INNER, EPS = 384, 6, 12, 1536, 1e-12
-MESSAGE_TOKENS, DOCUMENT_TOKENS = 64, 96
+MESSAGE_TOKENS, DOCUMENT_TOKENS = 128, 96
 
 
 def base_folder():
@@ -36,6 +36,8 @@ def token_ids(tok, texts, limit):
 
 
 class Layer(nn.Module):
+    drop = 0.0  # share of a sublayer's outputs dropped while training
+
     def __init__(self):
         super().__init__()
         self.q, self.k, self.v, self.o = (nn.Linear(HIDDEN, HIDDEN) for _ in range(4))
@@ -47,8 +49,11 @@ class Layer(nn.Module):
         b, t, _ = x.shape
         q, k, v = (f(x).view(b, t, HEADS, -1).transpose(1, 2) for f in (self.q, self.k, self.v))
         a = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
-        x = self.norm1(x + self.o(a.transpose(1, 2).reshape(b, t, HIDDEN)))
-        return self.norm2(x + self.down(F.gelu(self.up(x))))
+        x = self.norm1(x + self.dropped(self.o(a.transpose(1, 2).reshape(b, t, HIDDEN))))
+        return self.norm2(x + self.dropped(self.down(F.gelu(self.up(x)))))
+
+    def dropped(self, x):
+        return F.dropout(x, self.drop, torch.is_grad_enabled()) if self.drop else x
 
 
 class MiniLM(nn.Module):

@@ -4,6 +4,7 @@ People write in a hurry and around the point. A view keeps what the message asks
 come from the phrases below and from messages that need no skill.
 """
 import random
+import re
 
 BEFORE = """hey|hi|hello there|ok so|quick one|morning!|sorry to bother you again|one more thing|long day, but|
 so I was talking to my colleague about this yesterday and|before I forget|not sure if you can do this but|
@@ -23,6 +24,49 @@ the cat just walked over the keyboard so ignore any odd characters|that is all f
 KEYS = {a: b for a, b in zip("abcdefghijklmnopqrstuvwxyz", (
     "sqz", "vng", "xvd", "sfe", "wrd", "dgr", "fht", "gjy", "uok", "hkn", "jli", "kop", "njk", "bmh", "ipl", "ol",
     "wa", "etf", "adw", "ryg", "yij", "cbg", "qes", "zcs", "tuh", "xas"))}
+
+
+STORIES = """{who} from {where} asked for it {when} and then went on holiday|the {thing} has been broken since {when} and nobody fixes it|
+we had {n} people in the meeting and not one of them had read the {thing}|{who} says it is easy, but {who} says that about everything|
+the last person who knew about this was {who}, who left {when}|I tried for {n} hours {when} and gave up, then my {thing} died|
+our {where} is {n} people, two of them part time|there is a spreadsheet from {who} with {n} tabs but please do not look at it|
+{who} wrote a {n} page mail about it, mostly about the coffee|it worked {when}, I swear|we pay {n} euros a month for this and I get nothing but mails from {where}|
+{who} brought a {thing} to the office, do not ask|the train is full and my battery is at {n} percent|
+budget for {where} is {n}k until {when}, so no new licences|I am {who}, the new one in {where}, they gave me this on my first day|
+last time {who} did it by hand and it took {n} days|the {where} wants it {when}, of course|my {thing} is on a call with {where} in the next room so I type quietly|
+it is not urgent but {who} asks every day|somebody wrote 'fix later' next to it in {when}|the folder is called final_{n} and there is also final_{n}_new|
+I know I should have asked {when}|{who} and {who} do not agree on anything, so I decide|we moved from {where} to the new building and half of it got lost|
+{n} tickets about this {when}, {n} of them from {who}|the old {thing} was better, everybody says so|I have a photo of the whiteboard but {who} stood in front of it|
+please do not tell {who}, it is a surprise for {where}|the customer is nice but calls {n} times a day|
+I wrote the first half myself and then the {thing} crashed|as you know from {when}, or maybe you do not|Monday {who} is back and wants to see something""".replace("\n", "").split("|")
+FILLERS = {"who": "Marta Piotr Aylin Jonas Priya Kwame Ingrid Tom Beatriz Yusuf Chloe Dmitri Hana Lars my_boss the_intern our_CTO the_client".split(),
+           "where": "finance sales marketing legal support the_warehouse the_Lisbon_office HR the_board procurement ops the_agency".split(),
+           "when": "yesterday last_Tuesday in_March two_years_ago this_morning before_the_reorg on_Friday over_the_summer last_quarter".split(),
+           "thing": "laptop printer projector coffee_machine phone guitar doorbell old_server whiteboard fridge chair dog".split(),
+           "n": "3 7 12 14 40 60 200 1.5 9".split()}
+
+
+def story(rng):
+    """A sentence around the point, with made-up people and places."""
+    out = rng.choice(STORIES)
+    for name, words in FILLERS.items():
+        while "{" + name + "}" in out:
+            out = out.replace("{" + name + "}", rng.choice(words).replace("_", " "), 1)
+    return out
+
+
+def wall(message, chatter, rng):
+    """The message inside a wall of 30 to 80 words of stories and small talk, its sentences sometimes apart."""
+    size, end = rng.randint(30, 80), rng.choice((". ", ". ", ", ", " - "))
+    parts = re.split(r"(?<=[.!?])\s+", message) if rng.random() < 0.5 else [message]
+    words = 0
+    while words < size:
+        said = story(rng) if rng.random() < 0.65 else rng.choice((BEFORE + AFTER) if rng.random() < 0.5 else chatter)
+        parts.insert(rng.randint(0, len(parts)), said)
+        words += len(said.split())
+    out = end.join(p.rstrip(".") if end != " - " else p for p in parts)
+    out = out.lower() if rng.random() < 0.3 else out
+    return " ".join(typo(w, rng) if rng.random() < 0.03 else w for w in out.split(" "))
 
 
 def typo(word, rng):

@@ -12,13 +12,16 @@ What is new against train_encoder.py:
   their cluster counts neither way. Clusters in HELD_OUT are left out, for measuring.
 - With --words, a share of the loss is that of the sum with BM25F (it did not help, see the card).
 - Messages of up to 128 tokens, some in noisy views (noise.py), some without their mapped English words.
-- An exponential average of the weights is kept; checkpoints hold both.
+- Documents in several views: whole, without body, a passage of the body under the name (what a second vector of
+  the body reads), the description with a sentence left out. --drop is the usual dropout, off in every earlier step.
+- An exponential average of the weights is what checkpoints hold; OUT-now.pt has the last weights themselves.
 
 No step has ever trained the word table, so it is the published one, whatever --start's packing left of it. Set OMP_NUM_THREADS=1. Checkpoints: WORK/refined-<step>.pt.
 """
 import argparse
 import math
 import random
+import re
 import time
 from pathlib import Path
 
@@ -29,12 +32,12 @@ import torch.nn.functional as F
 import evaluate
 import minilm
 from lexical import Bm25f, load_background
-from noise import chatter_rows, noisy
+from noise import chatter_rows, noisy, wall
 from text import (BACKGROUND, DATA, Lexicon, bridge_fields, bridged, encoder_document, fields_of,
-                  is_validation, rows)
+                  is_validation, plain_body, rows, spoken)
 from train_encoder import CHUNK_TOKENS, DUPLICATE, PULL, SKILLS, TEMPERATURE, Chunks, epoch
 
-CONFUSED, ALIKE, MESSAGES, MESSAGE_TOKENS = 3, 4, 2, 128
+CONFUSED, ALIKE, MESSAGES = 3, 4, 3
 DOUBT = 0.1  # a document that beats the right one by more may be right as well
 HELD_OUT = 10  # one in so many clusters of hard rows is for measuring
 
@@ -95,6 +98,23 @@ def lexical(fields, messages, lexicon, path):
     return torch.from_numpy(np.load(path))
 
 
+def passage(fields, body, rng, words=70):
+    """A passage of the body under the skill's name; None where there is no body to speak of."""
+    if len(body) < 30:
+        return None
+    at = rng.randrange(max(1, len(body) - words + 1))
+    return f"{spoken(fields['name'])}: {' '.join(body[at:at + words])}"
+
+
+def shorter(fields, rng):
+    """The document with one sentence of its description left out; None where there is one only."""
+    sentences = re.split(r"(?<=[.;!?])\s+", fields["description"])
+    if len(sentences) < 2:
+        return None
+    del sentences[rng.randrange(len(sentences))]
+    return encoder_document({**fields, "description": " ".join(sentences)})
+
+
 def embed_all(chunks, ids, limit=256):
     """Vectors of id lists on the worker threads, nothing kept for gradients."""
     out = torch.empty(len(ids), minilm.HIDDEN)
@@ -103,11 +123,11 @@ def embed_all(chunks, ids, limit=256):
         parts = [order[at:at + limit] for at in range(0, len(order), limit)]
 
         def one(part):
-            with torch.inference_mode():
+            with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=chunks.half):
                 return minilm.embed(chunks.model, [ids[i] for i in part], 16)
 
         for part, got in zip(parts, chunks.pool.map(one, parts)):
-            out[part] = got
+            out[part] = got.float()
     return out.clone()
 
 
@@ -136,8 +156,13 @@ def main():
     parser.add_argument("--cooldown", type=float, default=0.4, help="last share of the time, lr falls to a tenth")
     parser.add_argument("--rate", type=float, default=4e-5)
     parser.add_argument("--freeze", type=int, default=2)
-    parser.add_argument("--bare", type=float, default=0.35, help="share of documents shown without their body")
+    parser.add_argument("--bare", type=float, default=0.3, help="share of documents shown without their body")
+    parser.add_argument("--passage", type=float, default=0.12, help="share of documents shown as a passage of their body")
+    parser.add_argument("--shorter", type=float, default=0.12, help="share of documents with a sentence left out")
     parser.add_argument("--noisy", type=float, default=0.2, help="share of plain messages in a noisy view")
+    parser.add_argument("--wall", type=float, default=0.1, help="share of plain messages inside a wall of chatter")
+    parser.add_argument("--drop", type=float, default=0.1, help="dropout")
+    parser.add_argument("--half", action="store_true", help="matrix products in bfloat16")
     parser.add_argument("--plain", type=float, default=0.25, help="share of foreign messages without mapped words")
     parser.add_argument("--words", type=float, default=0.0, help="share of the loss of the sum with BM25F")
     parser.add_argument("--average", type=float, default=0.99)
@@ -154,9 +179,10 @@ def main():
     lexicon, skills, fields, messages = load(args.data)
     tok = minilm.tokenizer()
     chatter = chatter_rows(list(rows(args.data / "train-none.jsonl")))
+    bodies = [plain_body(f["body"], 500).split() for f in fields]
     documents = minilm.token_ids(tok, [encoder_document(f) for f in fields], minilm.DOCUMENT_TOKENS)
     short = minilm.token_ids(tok, [encoder_document(f, 0) for f in fields], minilm.DOCUMENT_TOKENS)
-    text_ids = minilm.token_ids(tok, [bridged(m.text, lexicon) for m in messages], MESSAGE_TOKENS)
+    text_ids = minilm.token_ids(tok, [bridged(m.text, lexicon) for m in messages], minilm.MESSAGE_TOKENS)
     of_skill = [[] for _ in skills]
     for n, m in enumerate(messages):
         of_skill[m.owner].append(n)
@@ -195,26 +221,43 @@ def main():
     pull_to = [dict(published.named_parameters())[name].detach() for name in names]
     mean_weights = [p.detach().clone() for p in trained]
     optimizer = torch.optim.AdamW(trained, lr=args.rate, betas=(0.9, 0.98), weight_decay=0.0)
-    chunks, rng, clock = Chunks(model, args.freeze, args.threads), random.Random(args.seed), time.time()
+    chunks, rng, clock = Chunks(model, args.freeze, args.threads, args.half), random.Random(args.seed), time.time()
     bank, seen = embed_all(chunks, documents), embed_all(chunks, text_ids)
     print(f"start vectors {time.time() - clock:.0f}s", flush=True)
 
     def view(n):
         """(cache key, token ids) of a message as it is shown this time."""
-        m = messages[n]
-        if not m.hard and rng.random() < args.noisy:
-            text = noisy(m.text, chatter, rng)
-            return None, minilm.token_ids(tok, [bridged(text, lexicon)], MESSAGE_TOKENS)[0]
+        m, luck = messages[n], rng.random()
+        if not m.hard and luck < args.noisy + args.wall:
+            text = noisy(m.text, chatter, rng) if luck < args.noisy else wall(m.text, chatter, rng)
+            return None, minilm.token_ids(tok, [bridged(text, lexicon)], minilm.MESSAGE_TOKENS)[0]
         if rng.random() < args.plain and lexicon.english(m.text):
-            return None, minilm.token_ids(tok, [m.text], MESSAGE_TOKENS)[0]
+            return None, minilm.token_ids(tok, [m.text], minilm.MESSAGE_TOKENS)[0]
         return ("message", n), text_ids[n]
 
-    def save(step):
-        now, averaged = model.state_dict(), dict(model.state_dict())
-        averaged.update(zip(names, (w.clone() for w in mean_weights)))
-        torch.save({"model": averaged, "now": now, "step": step, "seconds": time.time() - clock},
-                   args.work / f"{args.out}-{step}.pt")
+    def document(i):
+        """(cache key, token ids, whole) of a document as it is shown this time."""
+        luck = rng.random()
+        if luck < args.bare:
+            return (i, True), short[i], False
+        luck -= args.bare
+        text = None
+        if luck < args.passage:
+            text = passage(fields[i], bodies[i], rng)
+        elif luck < args.passage + args.shorter:
+            text = shorter(fields[i], rng)
+        if text:
+            return None, minilm.token_ids(tok, [text], minilm.DOCUMENT_TOKENS)[0], False
+        return (i, False), documents[i], True
 
+    def save(step):
+        averaged = dict(model.state_dict())
+        averaged.update(zip(names, (w.clone() for w in mean_weights)))
+        torch.save({"model": averaged, "step": step, "seconds": time.time() - clock},
+                   args.work / f"{args.out}-{step}.pt")
+        torch.save({"model": model.state_dict(), "step": step}, args.work / f"{args.out}-now.pt")
+
+    minilm.Layer.drop = args.drop
     step, batches, turn, clock = 0, [], 0, time.time()
     touched = torch.zeros(len(skills))  # the step of each vector of the bank
     losses = np.zeros(3)
@@ -233,8 +276,8 @@ def main():
             hard = [n for n in of_skill[i] if messages[n].hard]
             chosen += rng.sample(plain, min(MESSAGES, len(plain))) + rng.sample(hard, min(2, len(hard)))
         views = [view(n) for n in chosen]
-        bare = {i for i in batch if rng.random() < args.bare}
-        texts = views + [((i, i in bare), (short if i in bare else documents)[i]) for i in batch]
+        shown = [document(i) for i in batch]
+        texts = views + [(key, ids) for key, ids, _ in shown]
         out = chunks.forward(texts, CHUNK_TOKENS)
         msg, doc = out[:len(chosen)], out[len(chosen):]
 
@@ -275,7 +318,7 @@ def main():
             for p, p0, average in zip(trained, pull_to, mean_weights):
                 p.lerp_(p0, PULL * rate / args.rate)
                 average.lerp_(p, 1 - min(args.average, (1 + step) / (10 + step)))
-            full = [row for row, i in enumerate(batch) if i not in bare]
+            full = [row for row, (_, _, whole) in enumerate(shown) if whole]
             bank[[batch[row] for row in full]] = doc.detach()[full]
             touched[[batch[row] for row in full]] = step
             seen[chosen] = msg.detach()

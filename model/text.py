@@ -149,6 +149,8 @@ STATIC_TEMPLATE = ("A = '{spoken name}. {description} {triggers}'; "
 ENCODER_TEMPLATE = "'{spoken name}: {description} {triggers} {first 60 plain body words}'"
 BODY_WORDS_STATIC = 200
 BODY_WORDS_ENCODER = 60
+# The words behind these may be a second text of the encoder (`evaluate.py --passage`); the program does not read it.
+PASSAGE_WORDS, LEAST_PASSAGE = 80, 15
 
 
 def document_parts(fields):
@@ -162,6 +164,12 @@ def encoder_document(fields, body_words=BODY_WORDS_ENCODER):
     """The text of a document for the encoder."""
     text = f"{spoken(fields['name'])}: {fields['description']} {fields['triggers']}"
     return f"{text.strip()} {plain_body(fields['body'], body_words)}".strip()
+
+
+def encoder_passage(fields):
+    """What the body says behind the encoder's text, under the skill's name; empty where that is little."""
+    words = plain_body(fields["body"], BODY_WORDS_ENCODER + PASSAGE_WORDS).split()[BODY_WORDS_ENCODER:]
+    return f"{spoken(fields['name'])}: {' '.join(words)}" if len(words) >= LEAST_PASSAGE else ""
 
 
 # ---------------------------------------------------------------- words

@@ -29,7 +29,7 @@ from text import (DATA, Lexicon, bridge_fields, bridged, encoder_document, field
 
 SKILLS, NEIGHBOURS, PICKED = 64, 8, 2
 TEMPERATURE, DUPLICATE, QUEUE, PULL = 0.05, 0.88, 16, 0.001
-WARM_UP, CHUNK_TOKENS = 20, 1024
+WARM_UP, CHUNK_TOKENS, MESSAGE_TOKENS = 20, 1024, 64
 
 
 def load(data):
@@ -43,7 +43,7 @@ def load(data):
     for row in rows(data / "train-messages.jsonl.gz"):
         if row["skill"] in index:
             messages[index[row["skill"]]].append(bridged(row["message"], lexicon))
-    flat = minilm.token_ids(tok, [m for ms in messages for m in ms], minilm.MESSAGE_TOKENS)
+    flat = minilm.token_ids(tok, [m for ms in messages for m in ms], MESSAGE_TOKENS)
     flat = iter(flat)
     return (minilm.token_ids(tok, documents, minilm.DOCUMENT_TOKENS),
             minilm.token_ids(tok, short, minilm.DOCUMENT_TOKENS),
@@ -85,8 +85,9 @@ def epoch(similar, near, rng, size=SKILLS):
 class Chunks:
     """Texts through the model in chunks on worker threads, forward and backward."""
 
-    def __init__(self, model, depth, threads):
-        self.model, self.depth, self.cache = model, depth, {}
+    def __init__(self, model, depth, threads, half=False):
+        """`half`: matrix products in bfloat16 (processors with AVX-512 BF16; the weights stay in floats)."""
+        self.model, self.depth, self.cache, self.half = model, depth, {}, half
         self.pool = ThreadPoolExecutor(threads)
 
     def hidden(self, keys, ids, mask):
@@ -122,7 +123,8 @@ class Chunks:
 
         def one(rows_):
             ids, mask = minilm.padded([texts[i][1] for i in rows_])
-            return self.model.upper(self.hidden([texts[i][0] for i in rows_], ids, mask), mask, self.depth)
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.half):
+                return self.model.upper(self.hidden([texts[i][0] for i in rows_], ids, mask), mask, self.depth).float()
 
         self.cuts, self.outputs = cuts, list(self.pool.map(one, cuts))
         leaf = torch.empty(len(texts), minilm.HIDDEN)

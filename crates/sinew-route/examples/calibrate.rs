@@ -53,10 +53,16 @@ fn main() {
 /// first three also with only names and descriptions, as in many catalogs.
 fn pools(models: &RouterModels) -> Vec<CalibrationPool> {
     let (validation, dev) = (common::validation(), common::dev());
-    let mut joint = validation.documents.clone();
-    joint.extend(dev.documents);
     let whole = common::index("validation", &validation.documents, models);
-    let joint = common::index("joint", &joint, models);
+    // The vectors of dev's skills are there already, where `figures` ran before.
+    let mut joint = dev.documents.clone();
+    let dev = common::index("dev", &dev.documents, models);
+    joint.extend(validation.documents.iter().cloned());
+    let mut joint = dev.update(&joint, models).0;
+    if let Some(encoder) = models.encoder.as_deref() {
+        let pending = joint.pending();
+        joint.fill(encoder, &pending, &|_| ()).expect("a local model");
+    }
     let bare =
         |one: &RouteDocument| RouteDocument::from_description(&one.id, &one.name, &one.description);
     let bare_documents: Vec<RouteDocument> = validation.documents.iter().map(bare).collect();

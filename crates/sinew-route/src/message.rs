@@ -25,8 +25,9 @@ const GENERIC_WEIGHT: f32 = 0.5;
 /// With fewer own words, the pasted text counts as the message.
 const FEW_WORDS: usize = 4;
 
-/// Longer prose is also read in windows of sentences, so that one relevant sentence is noticed.
-const LONG_WORDS: usize = 60;
+/// Longer prose is also read in windows of sentences, so that one relevant sentence is noticed. The encoder
+/// reads about as many words at once, and knows better than a window what a message is about.
+const LONG_WORDS: usize = 90;
 
 /// A window grows by sentences until it has this many words.
 const WINDOW_WORDS: usize = 14;

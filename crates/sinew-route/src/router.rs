@@ -155,14 +155,11 @@ impl Router {
             signal: "encoder",
             cause: None,
             message: format!(
-                "{} of {} skills have no encoder vector yet",
+                "{} of {} skills are not indexed by meaning yet",
                 self.index.pending_count(),
                 self.index.len()
             ),
-            remedy:
-                "they are computed in the background, and words and static vectors answer until then; \
-                 `sinew index rebuild` waits for them"
-                    .to_owned(),
+            remedy: "it goes on in the background; `sinew index rebuild` waits for it".to_owned(),
         }
     }
 

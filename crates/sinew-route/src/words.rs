@@ -20,6 +20,16 @@ pub fn search_words(text: &str) -> Vec<String> {
     WordExtractor::new(Language::En).all(&crate::text::normalised(text))
 }
 
+/// The English words that the bridge lexicon has for a message in another language, in order; none for
+/// an English one.
+///
+/// ```
+/// assert!(sinew_route::words::english_words("resize this image").is_empty());
+/// ```
+pub fn english_words(message: &str) -> Vec<&'static str> {
+    crate::text::lexicon::english(&crate::text::normalised(message))
+}
+
 /// A text without the sentences that say what a skill is not for.
 pub fn without_negatives(text: &str) -> Cow<'_, str> {
     crate::text::negative::without_negatives(text)

@@ -86,5 +86,5 @@ fn long_messages_with_one_request_find_its_skill() {
     let options = RouteEvalOptions { parallel: true, misses: false };
     let figures = evaluate(&dev.router, &questions.rows, Vec::new(), options).figures;
     eprintln!("hit@1 {:.3}, hit@5 {:.3}", figures.hit1, figures.hit5);
-    assert!(figures.hit1 >= 0.8 && figures.hit5 >= 0.92, "{figures:?}");
+    assert!(figures.hit1 >= 0.84 && figures.hit5 >= 0.92, "{figures:?}");
 }
