@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
+#[path = "../tests/it/own_skills.rs"]
+mod own_skills;
+
 use sinew_guard::eval::{RateEstimate, ScanLabel, read_rows};
 use sinew_guard::scan::{FindingSeverity, ScanReport, Scanner, SkillBundle, Verdict};
 
@@ -20,6 +23,7 @@ fn main() {
     // A folder with the four tables, to see the effect of a change without a build, and then
     // further files of labelled rows.
     let mut arguments = std::env::args().skip(1);
+    start_up();
     let scanner = arguments.next().map_or_else(Scanner::new, |folder| {
         let read = |name: &str| std::fs::read_to_string(Path::new(&folder).join(name)).unwrap();
         let names = ["hosts.json", "organisations.json", "facts.json", "rules.json"];
@@ -49,13 +53,37 @@ fn main() {
             );
         }
     };
+    // Of what is kept aside only the figures are shown, and only in the end.
+    let shows_aside = std::env::var_os("SINEW_ASIDE").is_some();
+    let tables =
+        [("holes", own_skills::AsideBy::Variant), ("tiers", own_skills::AsideBy::Template)];
+    for (folder, aside) in tables {
+        for skill in own_skills::read(folder, aside) {
+            if skill.is_aside && !shows_aside {
+                continue;
+            }
+            let label = if skill.is_malicious { "malicious" } else { "honest" };
+            let aside = if skill.is_aside { "-aside" } else { "" };
+            let group = format!("{folder}-{label}{aside}/{}", skill.class);
+            see(&group, &skill.id, &scanner.scan_bundle(&skill.bundle()));
+        }
+    }
+    if std::env::var_os("SINEW_OWN").is_some() {
+        return finish(counts);
+    }
+    let mut times = Vec::new();
     for row in read_rows(open("data/guard/guard-dev.jsonl.gz")).unwrap() {
         let row = row.unwrap();
         let label = if row.label == ScanLabel::Malicious { "malicious" } else { "benign" };
         let noisy = if row.noisy { "-noisy" } else { "" };
+        let before = cpu();
         let report = scanner.scan_bundle(&row.bundle);
+        times.push(cpu() - before);
         see(&format!("{label}/{}{noisy}", row.tier), &row.id, &report);
     }
+    times.sort();
+    let at = |share: usize| times[times.len() * share / 100];
+    eprintln!("CPU per labelled skill: p50 {:?}, p95 {:?}, p99 {:?}", at(50), at(95), at(99));
     for path in arguments {
         for row in read_rows(std::fs::File::open(path).unwrap()).unwrap() {
             let row = row.unwrap();
@@ -73,6 +101,34 @@ fn main() {
             see("published", &format!("{} {}", field("repo"), field("path")), &report);
         }
     }
+    finish(counts);
+}
+
+/// What a fresh process pays before the first rule runs, and for its first skill.
+fn start_up() {
+    let before = cpu();
+    let scanner = Scanner::new();
+    let ready = cpu();
+    let skill = "---\nname: a\ndescription: b\n---\nRun `make` and read the report.\n";
+    let files = [("SKILL.md".to_owned(), skill.as_bytes().to_vec())];
+    scanner.scan_bundle(&SkillBundle::from_files(files));
+    eprintln!("CPU: ready after {:?}, first skill {:?}", ready - before, cpu() - ready);
+}
+
+/// CPU time of this process.
+#[cfg(unix)]
+fn cpu() -> std::time::Duration {
+    use rustix::time::{ClockId, clock_gettime};
+    clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap()
+}
+
+/// Where CPU time is not available, the line says nothing.
+#[cfg(not(unix))]
+fn cpu() -> std::time::Duration {
+    std::time::Duration::ZERO
+}
+
+fn finish(counts: BTreeMap<String, [usize; 3]>) {
     for (group, [allow, warn, block]) in counts {
         let rate = RateEstimate::new(block, allow + warn + block);
         eprintln!(

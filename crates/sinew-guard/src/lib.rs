@@ -27,6 +27,7 @@ pub mod archive;
 pub mod atomic;
 pub mod containment;
 pub mod digest;
+pub mod effects;
 pub mod env;
 pub mod eval;
 pub mod mapped_file;

@@ -56,6 +56,14 @@ fn is_negative_heading(line: &str) -> bool {
     WORDS.iter().any(|word| line.contains(word)) || ORDERS.iter().any(|order| forbids(order))
 }
 
+/// Headings of lists that show what attacks look like: they name both the attack and the list. Only
+/// items and rows below them are excused, never a block of code.
+fn is_catalogue_heading(line: &str) -> bool {
+    const THREATS: &[&str] = &["attack", "injection", "malicious", "malware", "threat", "exploit"];
+    const LISTS: &[&str] = &["pattern", "example", "indicator", "catalog", "detect", "signature"];
+    THREATS.iter().any(|word| line.contains(word)) && LISTS.iter().any(|word| line.contains(word))
+}
+
 fn is_bad_comment(line: &str) -> bool {
     const WORDS: &[&str] =
         &["bad", "wrong", "vulnerable", "insecure", "don't", "never", "unsafe", "avoid", "❌"];
@@ -131,6 +139,8 @@ impl LineContextMap {
 #[derive(Debug, Default)]
 struct ContextReader {
     heading: bool,
+    /// Below a heading that says that attacks are listed, or below a part of that list.
+    catalogue: bool,
     intro: bool,
     in_docstring: bool,
     bad_comment: bool,
@@ -156,12 +166,17 @@ impl ContextReader {
         } else if let Some(first) = trimmed.bytes().next() {
             if first == b'#' {
                 self.heading = is_negative_heading(trimmed);
+                // A catalogue's parts may have headings of their own.
+                let level = trimmed.bytes().take_while(|byte| *byte == b'#').count();
+                let is_part = self.catalogue && level > 1;
+                self.catalogue = is_part || is_catalogue_heading(trimmed);
                 self.intro = false;
                 context.negated = self.heading;
             } else {
                 let item = matches!(first, b'-' | b'*' | b'+' | b'|' | b'>' | b'0'..=b'9');
                 self.intro &= item;
                 context.negated = self.heading || self.intro;
+                context.negated |= self.catalogue && item;
                 if trimmed.ends_with(':') || trimmed.ends_with(":**") {
                     self.intro = negator_governs(trimmed) || is_negative_heading(trimmed);
                 } else if trimmed.len() < 80 && !trimmed.is_ascii() && trimmed.contains('❌') {

@@ -124,9 +124,20 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (ScannedFileKind, Option<&'st
             _,
         ) => (ScannedFileKind::Text, Some("plain text")),
         (kind, None) if kind.is_inert() => (ScannedFileKind::Text, Some("plain text")),
+        // A picture with a script in it is a program, wherever it lies.
+        (ScannedFileKind::Data, None) if name.ends_with(".svg") && runs_in_browser(bytes) => {
+            (ScannedFileKind::Config("xml"), None)
+        }
         (ScannedFileKind::Data, None) => (ScannedFileKind::Data, None),
         _ => (ScannedFileKind::Text, None),
     }
+}
+
+fn runs_in_browser(bytes: &[u8]) -> bool {
+    let text = bytes.to_ascii_lowercase();
+    [&b"<script"[..], b"onload=", b"onerror=", b"onbegin=", b"javascript:", b"<foreignobject"]
+        .iter()
+        .any(|mark| memchr::memmem::find(&text, mark).is_some())
 }
 
 fn shebang_language(bytes: &[u8]) -> Option<&'static str> {

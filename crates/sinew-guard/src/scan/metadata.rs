@@ -228,9 +228,10 @@ fn check_install(
         "shell" | "bash" | "sh" | "script" | "exec" | "cmd" | "powershell" | "curl"
     );
     if runs_text {
-        // sinew never runs such a step. Honest authors use it for package managers; anything else
-        // is meant to be run by an agent that does not check.
-        let plain = fields.iter().all(|(key, value)| !is_command(key) || is_package_install(value))
+        // sinew never runs such a step. Honest authors use it for package managers and to start what
+        // they ship; anything else is meant to be run by an agent that does not check.
+        let is_plain = |value: &str| is_package_install(value) || starts_what_is_shipped(value);
+        let plain = fields.iter().all(|(key, value)| !is_command(key) || is_plain(value))
             && fields.keys().any(|key| is_command(key));
         problems.push((
             "installer-kind-unknown",
@@ -276,6 +277,18 @@ fn is_command(key: &str) -> bool {
 
 /// Whether a text only installs packages by name with package managers, or starts what the skill
 /// itself contains.
+/// Whether a step reaches neither the network nor another shell: what it starts is in the skill, and
+/// is scanned there.
+fn starts_what_is_shipped(text: &str) -> bool {
+    const FAR: &[&str] = &[
+        "curl", "wget", "iwr", "irm ", "://", "base64", "eval", "exec", "$(", "`", "|", "/dev/",
+        "nc ", "ssh", "scp", "sudo", "rm ", "http", "fetch", "-c ", "-e ", "~/", "$home", "/etc/",
+    ];
+    let text = text.to_ascii_lowercase();
+    let names_a_file = ["{basedir}", "./", "scripts/"].iter().any(|start| text.contains(start));
+    names_a_file && !FAR.iter().any(|word| text.contains(word))
+}
+
 fn is_package_install(text: &str) -> bool {
     const STEPS: &[&str] = &[
         "brew install ",

@@ -24,13 +24,16 @@ mod literals;
 mod metadata;
 mod pattern;
 mod polarity;
+mod program;
 mod prose_markup;
 mod quoting;
 mod role;
 mod rules;
 mod sarif;
 mod shell_facts;
+mod shell_packages;
 mod shell_programs;
+mod shell_secrets;
 mod string_assembly;
 mod structure;
 mod table;
@@ -312,11 +315,13 @@ fn scan_files(
     let declared = declarations(bundle, &kinds);
     let mut findings = Vec::new();
     let mut facts: Vec<ScanFact> = Vec::new();
+    let programs = program::read(table, &declared.own, &mut files);
+    findings.extend(programs.omission(table, &files));
     {
         let mut work = means.work.borrow_mut();
         work.add(bundle.bytes());
         for (number, file) in files.iter_mut().enumerate() {
-            let mut extracted = read_facts(table, file, number, &declared, &mut work);
+            let mut extracted = read_facts(table, file, number, &declared, &programs, &mut work);
             if facts.len() + extracted.facts.len() > facts::MAX_FACTS {
                 facts::forget_idle_places(&mut extracted.facts);
             }
@@ -395,10 +400,12 @@ fn read_facts(
     file: &mut ScannedFile,
     number: usize,
     declared: &SkillDeclarations,
+    programs: &program::ProgramFindings,
     work: &mut WorkBudget,
 ) -> ExtractedFacts {
     let mut extracted = ExtractedFacts::default();
     let source = FactSource { table, file, number, declared: &declared.own };
+    programs.facts_of(&source, &mut extracted);
     for at in 0..file.layers.list.len() {
         facts::extract(&source, at, work, &mut extracted);
         shell_facts::extract(&source, at, work, &mut extracted);

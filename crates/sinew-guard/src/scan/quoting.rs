@@ -114,11 +114,17 @@ pub(crate) fn in_literal(line: &str, at: usize, end: usize) -> bool {
     // A match may include the closing mark.
     let last = floor_char_boundary(line, end.min(line.len()).saturating_sub(1).max(at));
     let (before, after) = (&line[..floor_char_boundary(line, at)], &line[last..]);
-    ['"', '\'', '`'].iter().any(|quote| {
-        let open = marks(before, *quote) % 2 == 1;
-        // A quotation may continue on the next line; an apostrophe does not open one.
-        open && (after.contains(*quote) || *quote == '"')
-    })
+    let pairs = [('「', '」'), ('『', '』'), ('“', '”'), ('«', '»'), ('„', '“')];
+    let in_pair = |(open, close): &(char, char)| {
+        let opened = before.rfind(*open);
+        opened.is_some() && opened > before.rfind(*close) && after.contains(*close)
+    };
+    pairs.iter().any(in_pair)
+        || ['"', '\'', '`'].iter().any(|quote| {
+            let open = marks(before, *quote) % 2 == 1;
+            // A quotation may continue on the next line; an apostrophe does not open one.
+            open && (after.contains(*quote) || *quote == '"')
+        })
 }
 
 /// How many quotation marks of a kind a text has; an apostrophe between letters is none.

@@ -14,8 +14,10 @@ use super::filetype::ScannedFileKind;
 use super::hosts::HostClass;
 use super::pattern::WorkBudget;
 use super::role::TextRole;
+use super::shell_packages::{self as packages, PackageSpec};
 use super::shell_programs as programs;
-use super::shell_programs::{Interpreter, PackageSpec};
+use super::shell_programs::Interpreter;
+use super::shell_secrets::{SecretStep, SecretTrail, SecretWorth};
 use crate::shell::{RedirectionKind, ShellCommand, ShellPlace, ShellScript, ShellWord, base_name};
 
 /// Kinds of facts that no pattern gives: they are read from commands and programs.
@@ -28,6 +30,8 @@ pub(crate) const KINDS: &[&str] = &[
     "secret-flow",
     "env-flow",
     "fetched-run",
+    "secret-pack",
+    "file-send",
 ];
 
 /// A command that hands its text to another shell may do so again; people do it twice.
@@ -61,6 +65,9 @@ const TRIGGERS: &[&str] = &[
     "scp ",
     "rsync ",
     "gist",
+    "tar ",
+    "zip ",
+    "history",
     "dig ",
     "nslookup",
     "config set",
@@ -268,6 +275,29 @@ impl ShellFactReader<'_> {
         for (at, command) in script.commands.iter().enumerate() {
             self.command(&tree, at, command);
         }
+        for (at, step) in SecretTrail::new(script, &children).follow() {
+            self.secret_step(&tree, at, &step);
+        }
+    }
+
+    /// What happens to a secret. A login may go where anyone's own account is.
+    fn secret_step(&mut self, tree: &CommandTree<'_>, at: usize, step: &SecretStep) {
+        let start = tree.placed.script.commands[at].span.start;
+        let (class, any) = self.hosts_of(tree, at);
+        match step {
+            SecretStep::Pack(file) => {
+                self.push(tree.placed, "secret-pack", start, None, true, Some(file));
+            }
+            SecretStep::Send(file) => {
+                self.push(tree.placed, "file-send", start, class, any, Some(file));
+            }
+            SecretStep::Leak(worth) => {
+                let goes_to_stranger = class.is_some_and(|class| class >= HostClass::Tenant);
+                if goes_to_stranger || *worth == SecretWorth::Keys {
+                    self.push(tree.placed, "secret-flow", start, class, true, None);
+                }
+            }
+        }
     }
 
     /// What flows from one stage to the next.
@@ -354,7 +384,7 @@ impl ShellFactReader<'_> {
             self.push(placed, "exec-file", start, None, false, Some(&file));
         }
         for file in tree.files_written(command) {
-            if programs::is_start_up_file(&file) {
+            if programs::is_start_up_file(&file) && !self.builds_image(placed, start) {
                 self.push(placed, "persist", start, None, false, None);
             }
         }
@@ -382,14 +412,14 @@ impl ShellFactReader<'_> {
     fn packages(&mut self, tree: &CommandTree<'_>, at: usize, command: &ShellCommand) {
         let placed = tree.placed;
         let start = command.span.start;
-        if let Some(kind) = programs::redirects(command) {
+        if let Some(kind) = packages::redirects(command) {
             let (class, any) = self.hosts_of(tree, at);
             self.push(placed, kind, start, class, any, None);
         }
-        if programs::widens_settings(command) {
+        if packages::widens_settings(command) {
             self.push(placed, "settings-widen", start, None, false, None);
         }
-        for package in programs::packages(command) {
+        for package in packages::packages(command) {
             match package {
                 PackageSpec::Run(name) => {
                     let (class, any) = self.hosts_of(tree, at);
@@ -427,6 +457,13 @@ impl ShellFactReader<'_> {
             fact.class = Some(HostClass::Loopback);
         }
         self.facts.push(fact);
+    }
+
+    /// Whether the line is an instruction of a Dockerfile: an image is not the user's home.
+    fn builds_image(&mut self, placed: &PlacedScript<'_>, at: usize) -> bool {
+        let text = &self.from.file.layers.list[self.layer_number].text;
+        let (start, end, _) = self.line_of(text, placed.position(at).min(text.len()));
+        text[start..end].trim_start().starts_with("run ")
     }
 
     /// The line of a position: positions mostly grow, so that lines are counted once.

@@ -228,6 +228,7 @@ impl RuleTable {
 
         let mut kinds: Vec<String> = vec!["url".to_owned()];
         kinds.extend(super::shell_facts::KINDS.iter().map(|kind| (*kind).to_owned()));
+        kinds.extend(super::program::KINDS.iter().map(|kind| (*kind).to_owned()));
         let mut net_kinds = vec![true; kinds.len()];
         let mut literals: BTreeMap<String, Vec<LiteralTrigger>> = BTreeMap::new();
         let mut patterns = Vec::with_capacity(rows.len());

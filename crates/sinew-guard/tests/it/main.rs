@@ -4,6 +4,7 @@
 
 mod acceptance;
 mod bombs;
+mod broken_programs;
 mod closed_holes;
 mod determinism;
 mod dev_data;
@@ -15,9 +16,11 @@ mod kill;
 mod library;
 mod links;
 mod lures;
+mod mutators;
 mod obfuscation;
 mod odd_input;
 mod opaque;
+mod own_skills;
 mod path_escape;
 mod persistence;
 mod prompt_markup;
@@ -34,6 +37,7 @@ mod support_files;
 mod suppression;
 mod swap;
 mod terminal;
+mod tiers;
 mod tokens_at_rest;
 mod tools;
 mod unicode;
