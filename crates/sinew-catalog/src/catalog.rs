@@ -29,6 +29,7 @@ use crate::profile::{Profile, SkillNaming, Tier};
 use crate::remote::RemoteMachines;
 use crate::roots::{self, CallerFolders, RootShape, SkillRoot};
 use crate::scan::{self, ScanGate};
+use crate::skill_needs;
 
 /// What to build a catalog from.
 #[derive(Debug, Clone)]
@@ -154,6 +155,7 @@ impl CatalogBuilder {
             hosts::read_switches(host, &request.places.workspace, request.env, &mut issues)
         });
         gate(request, bins, switches.as_ref(), &mut entries);
+        skill_needs::hold_back_incomplete(&mut entries);
         let skill_filter = filter::apply(request, &mut entries, &mut issues);
         sort(&mut entries, roots, openpocket);
         let commands = name_commands(request, &mut entries);
@@ -308,7 +310,8 @@ fn gate(
             decision.disabled = true;
             decision.reasons.insert(0, reason);
         }
-        entry.hidden_by_host = host.filter(|reason| reason.code == ReasonCode::HostHidden);
+        let hidden = host.filter(|reason| reason.code == ReasonCode::HostHidden);
+        entry.hidden_by_host = hidden.or(entry.hidden_by_host.take());
         if let Some(held) = entry.blocked.take() {
             // What is dangerous comes before what is missing: nothing should be installed for it.
             decision.reasons.insert(0, scan::told_of(&entry.name, held));
@@ -500,6 +503,7 @@ fn entry(
             any_env: requires.any_env.clone(),
             config: requires.config.clone(),
             os: metadata.os.clone(),
+            skills: requires.skills.clone(),
         },
         missing: SkillRequirements::default(),
         config_checks: Vec::new(),
@@ -513,7 +517,10 @@ fn entry(
         reasons,
         scan: file.judgement.as_ref().map(|judgement| judgement.summary.clone()),
         blocked: file.judgement.as_ref().and_then(|judgement| judgement.blocked.clone()),
-        hidden_by_host: None,
+        hidden_by_host: root.nested.as_ref().map(|folder| {
+            let detail = format!("its host offers it once files below {folder} are worked on");
+            Reason::new(ReasonCode::HostHidden, detail)
+        }),
         skill: file.skill.clone(),
     }
 }
@@ -548,14 +555,16 @@ fn capped(
 }
 
 fn link_targets(request: &CatalogRequest<'_>) -> Vec<PathBuf> {
-    request
-        .config
-        .load
-        .allow_symlink_targets
-        .iter()
-        .map(|target| request.env.expand_home(target))
-        .map(|target| std::fs::canonicalize(&target).unwrap_or(target))
-        .collect()
+    let listed = &request.config.load.allow_symlink_targets;
+    let listed = listed.iter().map(|target| request.env.expand_home(target));
+    // `sinew sync` links agents' folders to the workspace's skills, which are read anyway. OpenClaw
+    // and OpenPocket read these themselves, and refuse such links.
+    let refuses = matches!(request.profile.name, "openclaw" | "openpocket");
+    let synced = request.places.workspace.join("skills");
+    // A folder that is itself a link could lead anywhere.
+    let real = std::fs::symlink_metadata(&synced).is_ok_and(|facts| facts.is_dir());
+    let synced = (real && !refuses).then_some(synced);
+    listed.chain(synced).map(|target| std::fs::canonicalize(&target).unwrap_or(target)).collect()
 }
 
 /// Names the commands. A skill that is hidden only by the agent's list keeps its command, so that a

@@ -79,14 +79,16 @@ pub struct SkillRequirements {
     pub config: Vec<String>,
     /// Operating systems.
     pub os: Vec<String>,
+    /// Other skills.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
 }
 
 impl SkillRequirements {
     /// Whether there are no requirements.
     pub fn is_empty(&self) -> bool {
-        [&self.bins, &self.any_bins, &self.env, &self.any_env, &self.config, &self.os]
-            .iter()
-            .all(|list| list.is_empty())
+        let lists = [&self.bins, &self.any_bins, &self.env, &self.any_env, &self.config, &self.os];
+        lists.iter().all(|list| list.is_empty()) && self.skills.is_empty()
     }
 }
 
@@ -221,6 +223,13 @@ impl CatalogEntry {
     /// What the configuration gives to this skill.
     pub fn settings<'c>(&self, config: &'c Config) -> Option<&'c EntrySettings> {
         config.entries.get(&self.skill_key).filter(|_| !self.settings_withheld)
+    }
+
+    /// What the configuration keeps for this skill under `config`; `None` where that is empty.
+    pub fn configuration<'c>(&self, config: &'c Config) -> Option<&'c serde_json::Value> {
+        let value = &self.settings(config)?.config;
+        let empty = value.is_null() || value.as_object().is_some_and(serde_json::Map::is_empty);
+        (!empty).then_some(value)
     }
 
     /// The value of `for` that makes an entry this skill's own.

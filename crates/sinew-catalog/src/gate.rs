@@ -98,7 +98,9 @@ impl EligibilityGate<'_> {
             );
         }
         let reviewed = subject.settings.is_some_and(|e| e.enabled == Some(true));
-        if subject.generated && !reviewed {
+        // OpenPocket's own way, for users who want it: drafts are used unread.
+        let unread = self.config.traces.uses_unread_drafts();
+        if subject.generated && !reviewed && !unread {
             decision.reasons.push(
                 Reason::new(
                     ReasonCode::DraftUnreviewed,

@@ -115,13 +115,6 @@ pub const HOSTS: &[HostRow] = &[
         &["{workspace}/.continue/skills"],
     ),
     host(
-        "copilot",
-        "GitHub Copilot CLI",
-        "{home}/.copilot",
-        &["{home}/.copilot/skills"],
-        &["{workspace}/.github/skills", "{workspace}/.claude/skills", "{workspace}/.agents/skills"],
-    ),
-    host(
         "cortex-code",
         "Cortex Code",
         "{home}/.snowflake/cortex",

@@ -40,6 +40,7 @@
 //! the configuration are passed in. **Left out on purpose:** ranking by meaning (`sinew-route`),
 //! and writing anything.
 
+mod agent_folders;
 mod assembled_catalog;
 mod bins;
 mod catalog;
@@ -49,6 +50,7 @@ pub mod commands;
 mod discover;
 pub mod dispatch;
 mod entry;
+mod entry_filter;
 mod entry_owner;
 mod filter;
 mod gate;
@@ -65,19 +67,24 @@ mod parallel;
 mod plain_commands;
 mod profile;
 pub mod prompt;
+mod reading_progress;
 pub mod references;
 mod remote;
 mod roots;
 mod scan;
+mod shell_word;
+mod skill_needs;
 mod snapshot;
 pub mod tools;
 pub mod watch;
 
+pub use agent_folders::{SkillFolderScope, agent_name, agent_skill_folder, agents_with_folders};
 pub use assembled_catalog::{AssembledCatalog, CHECK_AFTER, CatalogExcerpt, LARGE_CATALOG};
 pub use bins::{find_program, program_folders};
 pub use catalog::{Catalog, CatalogBuilder, CatalogRequest, InstallVoucher};
 pub use discover::SKILL_FILE;
 pub use entry::{CatalogEntry, ConfigPathCheck, EntryState, RequirementOrigin, SkillRequirements};
+pub use entry_filter::{EntryFilter, SkillStateFilter};
 pub use filter::SessionOverrides;
 pub use host_table::{HOSTS, HostRow, all_profiles, configured_profile};
 pub use hosts::{
@@ -89,11 +96,13 @@ pub use profile::{
     AGENT_ROOTS, AgentRoots, LinkPolicy, MergeWinner, PROFILES, Profile, ProjectTrust,
     RootLocation, RootTemplate, ScopeFolder, ScopeOrder, ScopeReach, SkillNaming, Tier,
 };
+pub use reading_progress::reading_progress;
 pub use remote::{RemoteMachine, RemoteMachines};
 pub use roots::{
     CallerFolders, RootShape, SkillRoot, expand_root_path, find_bundled_skills, resolve_roots,
 };
 pub use scan::{ScanGate, ScanSummary};
+pub use shell_word::shell_word;
 pub use snapshot::{
     CatalogChange, LiveCatalog, PROMPT_FORMAT_VERSION, RefreshCause, Snapshot, SnapshotRecord,
     SnapshotSkill,

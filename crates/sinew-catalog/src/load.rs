@@ -16,6 +16,7 @@ use crate::discover::{DiscoveredSkill, SKILL_FILE};
 use crate::listing::{FolderListing, ReadAnchor, is_settled};
 use crate::parallel;
 use crate::profile::{LinkPolicy, Tier};
+use crate::reading_progress;
 use crate::scan::{ScanGate, ScanJudgement};
 
 /// How files are read.
@@ -69,9 +70,14 @@ impl SkillFileCache {
         candidates: &[DiscoveredSkill],
         rules: LoadRules<'_>,
     ) -> Vec<Arc<LoadedSkillFile>> {
+        let reading = reading_progress::begin(candidates.len());
         let loaded = parallel::map_with_buffer(candidates, |candidate, buffer| {
-            self.known(candidate, rules).unwrap_or_else(|| self.read(candidate, rules, buffer))
+            let file = self.known(candidate, rules);
+            let file = file.unwrap_or_else(|| self.read(candidate, rules, buffer));
+            reading.add_one();
+            file
         });
+        drop(reading);
         let mut cache = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         cache.reserve(loaded.len());
         for (candidate, file) in candidates.iter().zip(&loaded) {

@@ -107,11 +107,13 @@ pub enum ScopeReach {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RootLocation {
     /// A path that begins with `{home}`, `{workspace}`, `{state}`, `{sinew}`, `{openpocket}`,
-    /// `{claude}`, `{codex}`, `{gemini}`, `{config}` or `{system}`; `{agent}` in it is the selected
+    /// `{claude}`, `{codex}`, `{copilot}`, `{gemini}`, `{config}` or `{system}`; `{agent}` in it is the selected
     /// agent.
     Path(&'static str),
     /// Folders in every folder from the project's root to the workspace.
     Scopes(&'static [ScopeFolder], ScopeOrder, ScopeReach),
+    /// Folders in folders below the workspace, which the host reads once files there are worked on.
+    Below(ScopeFolder),
     /// The skill folders of a host's plugins.
     HostPlugins(PluginHost),
     /// A folder inside the package of an installed host: program, package, path.
@@ -258,8 +260,12 @@ const CODEX_SCOPES: RootTemplate = scopes(
 const CLAUDE_PLUGINS: RootTemplate = plugins(PluginHost::ClaudeCode, "claude-code-plugin");
 const CODEX_PLUGINS: RootTemplate = plugins(PluginHost::Codex, "codex-plugin");
 const GEMINI_EXTENSIONS: RootTemplate = plugins(PluginHost::Gemini, "gemini-extension");
+const COPILOT_PLUGINS: RootTemplate = plugins(PluginHost::Copilot, "copilot-plugin");
 const CURSOR_PLUGINS: RootTemplate =
     plugins(PluginHost::Folders("cursor=~/.cursor/plugins/local/*"), "cursor-plugin");
+/// By marketplace, plugin and version; which of them are on, Cursor keeps in a database of its own.
+const CURSOR_MARKETPLACES: RootTemplate =
+    plugins(PluginHost::Folders("cursor=~/.cursor/plugins/cache/*/*/*"), "cursor-plugin");
 
 const CURSOR_RULES: RootTemplate = row(
     Tier::Project,
@@ -402,6 +408,16 @@ pub const PROFILES: &[Profile] = &[
             "Claude Code",
             &[
                 CLAUDE_PLUGINS,
+                row(
+                    Tier::Project,
+                    RootLocation::Below(ScopeFolder {
+                        path: ".claude/skills",
+                        source: "claude-code-nested",
+                    }),
+                    "",
+                    LinkPolicy::Listed,
+                )
+                .to_depth(1),
                 CLAUDE_SCOPES.to_depth(1),
                 CLAUDE_PERSONAL.to_depth(1),
                 row(
@@ -444,6 +460,13 @@ pub const PROFILES: &[Profile] = &[
         "cursor",
         "Cursor",
         &[
+            row(
+                Tier::Bundled,
+                RootLocation::Path("{home}/.cursor/skills-cursor"),
+                "cursor-bundled",
+                LinkPolicy::Inside,
+            ),
+            CURSOR_MARKETPLACES,
             CURSOR_PLUGINS,
             CLAUDE_PERSONAL,
             home("{codex}/skills", "codex-personal"),
@@ -455,6 +478,29 @@ pub const PROFILES: &[Profile] = &[
             project("{workspace}/.cursor/skills", "cursor-project"),
         ],
     ),
+    // In Copilot CLI the skill that is found first wins: those of the nearest folder before those
+    // above it, a project's before a person's, and both before plugins.
+    Profile {
+        switches: Some(HostSwitches::Copilot),
+        ..agent(
+            "copilot",
+            "GitHub Copilot CLI",
+            &[
+                COPILOT_PLUGINS,
+                AGENTS_PERSONAL,
+                home("{copilot}/skills", "copilot-personal"),
+                scopes(
+                    &[
+                        ScopeFolder { path: ".claude/skills", source: "claude-code-project" },
+                        ScopeFolder { path: ".agents/skills", source: "agents-skills-project" },
+                        ScopeFolder { path: ".github/skills", source: "copilot-project" },
+                    ],
+                    ScopeOrder::NearestWins,
+                    ScopeReach::Workspace,
+                ),
+            ],
+        )
+    },
     agent(
         "goose",
         "goose",
@@ -580,6 +626,7 @@ pub const AGENT_ROOTS: &[AgentRoots] = &[
         agent: "cursor",
         title: "Cursor",
         roots: &[
+            CURSOR_MARKETPLACES,
             CURSOR_PLUGINS,
             extra_home("{home}/.cursor/skills", "cursor-personal"),
             RootTemplate { tier: Tier::Extra, ..CURSOR_RULES },
@@ -595,6 +642,7 @@ pub const AGENT_ROOTS: &[AgentRoots] = &[
             extra_project("{workspace}/.gemini/skills", "gemini-project"),
         ],
     },
+    AgentRoots { agent: "copilot", title: "GitHub Copilot CLI", roots: &[COPILOT_PLUGINS] },
     AgentRoots {
         agent: "vscode",
         title: "VS Code",
@@ -627,6 +675,13 @@ impl Profile {
     /// sinew's own.
     pub fn default_profile() -> &'static Self {
         &PROFILES[0]
+    }
+
+    /// Whether skills in folders of folders are read in the workspace's own root.
+    pub fn reads_grouped_folders(&self) -> bool {
+        self.roots.iter().any(|root| {
+            matches!(root.place, RootLocation::Path("{workspace}/skills")) && root.depth.is_none()
+        })
     }
 
     /// Whether files are read OpenPocket's way.

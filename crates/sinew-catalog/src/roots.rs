@@ -35,6 +35,8 @@ pub struct SkillRoot {
     pub plugin: Option<Arc<PluginOrigin>>,
     /// What stands before the names of its skills.
     pub prefix: Option<String>,
+    /// The folder below the workspace that its skills are for, if they wait for work there.
+    pub nested: Option<String>,
 }
 
 /// Whether a root can itself be a skill.
@@ -59,6 +61,8 @@ pub struct CallerFolders {
     pub bundled: Option<PathBuf>,
     /// Load only the workspace's own tier.
     pub workspace_only: bool,
+    /// Look below the workspace for folders that a host reads later.
+    pub look_below: bool,
     /// The host's agent whose folders are read; `main` where absent.
     pub agent_id: Option<String>,
 }
@@ -190,7 +194,7 @@ impl RootResolver<'_> {
             RootLocation::Path(path) | RootLocation::Rules(path) => {
                 path.starts_with(PROJECT_FOLDER)
             }
-            RootLocation::Scopes(..) => true,
+            RootLocation::Scopes(..) | RootLocation::Below(_) => true,
             _ => false,
         };
         if of_project && self.profile.trust != ProjectTrust::Everywhere && !self.trusted() {
@@ -241,6 +245,17 @@ impl RootResolver<'_> {
                 // What belongs to no repository is its host's alone.
                 let reach = if tier == Tier::Extra { ScopeReach::Workspace } else { reach };
                 self.scopes(folders, order, reach, (tier, links));
+            }
+            RootLocation::Below(folder) => {
+                if self.places.look_below {
+                    for (level, below) in hosts::folders_below(&self.places.workspace, folder.path)
+                    {
+                        self.push(level.join(folder.path), folder.source, tier, links);
+                        if let Some(root) = self.roots.last_mut() {
+                            root.nested = Some(below);
+                        }
+                    }
+                }
             }
             RootLocation::Package(program, package, path) => {
                 let workspace = &self.places.workspace;
@@ -380,6 +395,7 @@ impl RootResolver<'_> {
             naming: self.profile.naming,
             plugin: None,
             prefix: None,
+            nested: None,
         });
     }
 
@@ -404,6 +420,7 @@ pub fn expand_root_path(template: &str, places: &CallerFolders, env: &Environmen
         "sinew" => env.sinew_home(),
         "openpocket" => env.openpocket_home(),
         "claude" => env.var_path("CLAUDE_CONFIG_DIR").unwrap_or_else(|| env.home.join(".claude")),
+        "copilot" => hosts::copilot_home(env),
         "codex" => env.var_path("CODEX_HOME").unwrap_or_else(|| env.home.join(".codex")),
         "gemini" => {
             env.var_path("GEMINI_CLI_HOME").unwrap_or_else(|| env.home.clone()).join(".gemini")

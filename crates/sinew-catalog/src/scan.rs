@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
+use crate::shell_word;
 use serde::Serialize;
 use sinew_guard::containment::{self, FileStamp};
 use sinew_guard::digest;
@@ -201,7 +202,8 @@ pub(crate) fn told_of(name: &str, held: Reason) -> Reason {
     match held.remedy {
         Some(_) => held,
         None => held.remedy(format!(
-            "`sinew scan {name}` shows what was found; do not use the skill unless you wrote it"
+            "`sinew scan {}` shows what was found; do not use the skill unless you wrote it",
+            shell_word(name)
         )),
     }
 }

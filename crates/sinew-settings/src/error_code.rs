@@ -165,9 +165,16 @@ error_codes! {
     }
     "Running programs" {
         NotStarted "not-started" Environment, "The program cannot be started.";
+        SandboxUnavailable "sandbox-unavailable" Environment, "This system has no sandbox to run the program in.";
+        SandboxFailed "sandbox-failed" Environment, "The sandbox could not be put around the program, so it was not started.";
         NoInstaller "no-installer" No, "The skill does not say how to install what it needs.";
         UnknownOption "unknown-option" Usage, "The skill has no such installer.";
         OsMismatch "os-mismatch" No, "The skill does not support this operating system.";
+    }
+    "Signatures" {
+        BadSignature "bad-signature" Refused, "The skill's signature does not fit its files.";
+        NotSigned "not-signed" Refused, "The configuration asks for a signature that the skill does not have.";
+        BadKey "bad-key" Usage, "The key cannot be used to sign.";
     }
     "Approvals" {
         UnknownApproval "unknown-approval" No, "No approval has this id.";
@@ -249,6 +256,7 @@ error_codes! {
         TrialFailed "trial-failed" Environment, "The trial of an agent could not begin.";
         NoSuchScope "no-such-scope" Usage, "The agent has no configuration of this scope.";
         NoHooks "no-hooks" Usage, "The agent has no hooks that can add to a message.";
+        NoMcpClient "no-mcp-client" Usage, "The agent has no MCP client.";
         NoLibraryMode "no-library-mode" Usage, "The agent has no setting that leaves skills out of its list.";
         BadUrl "bad-url" Usage, "The address cannot be used.";
         BadSyntax "bad-syntax" Environment, "The other program's file has a syntax error.";
@@ -275,6 +283,11 @@ error_codes! {
         NothingGone "nothing-gone" No, "No installed skill is known to be removed by its registry.";
         Exists "exists" No, "A skill of this name is installed already.";
         LocalChanges "local-changes" No, "The installed files were changed on this machine.";
+        BadManifest "bad-manifest" Usage, "`skills.toml` cannot be read, or names something unknown.";
+        NoManifest "no-manifest" No, "There is no `skills.toml` here.";
+        LockBehind "lock-behind" No 409, "The lock does not agree with `skills.toml`.";
+        SyncConflict "sync-conflict" No 409, "Two machines changed the same thing.";
+        NoSyncRemote "no-sync-remote" Usage, "No git remote was named yet.";
         Invalid "invalid" No, "The files cannot be installed as a skill.";
         Unsupported "unsupported" No, "The format is not supported.";
         BadRequest "bad-request" No, "The registry did not accept the request.";

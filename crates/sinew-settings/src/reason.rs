@@ -177,6 +177,7 @@ codes! {
         MissingConfig "missing-config" Warn, "A configuration value is not set.";
         MissingBin "missing-bin" Warn, "A program is not installed.";
         MissingAnyBin "missing-any-bin" Warn, "None of several programs is installed.";
+        MissingSkill "missing-skill" Warn, "Another skill that it needs is not there, or cannot be used.";
         Quarantined "quarantined" Error, "The guard blocks the skill's content.";
         DraftUnreviewed "draft-unreviewed" Warn, "A generated draft waits for review.";
     }

@@ -36,6 +36,7 @@ mod yaml;
 pub use header::{InvocationPolicy, ToolDispatch};
 pub use metadata::{
     DeclaredRequirements, InstallSpec, MetadataHealth, SkillMetadata, TriggerHints,
+    required_skill_name,
 };
 pub use read::{
     ParsedSkillFile, ReadOptions, RepairRecord, Skill, SkillDialect, content_hash, content_hash_of,

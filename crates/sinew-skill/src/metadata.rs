@@ -52,6 +52,39 @@ pub struct DeclaredRequirements {
     pub any_env: Vec<String>,
     /// Configuration paths, all truthy.
     pub config: Vec<String>,
+    /// Other skills, all of them required: names, or references to where each comes from.
+    pub skills: Vec<String>,
+}
+
+/// Where authors write the skills that theirs needs, outside a vendor's block. The formats that are
+/// under discussion differ in the name of the field; each holds a list, or a map with `skills`.
+const SKILL_NEEDS: &[&str] = &["requires", "dependencies"];
+/// A list that names skills and nothing else.
+const SKILL_PREREQUISITES: &[&str] = &["prerequisite-skills", "prerequisite_skills"];
+
+/// The name of a skill that a requirement means: `notes`, `notes@^1`, `@ada/notes`,
+/// `owner/repo@notes#main` and `github:owner/repo/skills/notes` all name `notes`.
+///
+/// ```
+/// # use sinew_skill::required_skill_name;
+/// assert_eq!(required_skill_name("@ada/notes@^1.2"), "notes");
+/// assert_eq!(required_skill_name("owner/repo@notes#main"), "notes");
+/// ```
+pub fn required_skill_name(text: &str) -> &str {
+    let text = text.split('#').next().unwrap_or_default().trim();
+    if let Some(owned) = text.strip_prefix('@') {
+        let slug = owned.split_once('/').map_or(owned, |(_, slug)| slug);
+        return slug.split('@').next().unwrap_or_default();
+    }
+    let bare = match text.split_once(':') {
+        Some((scheme, rest)) if !rest.starts_with("//") && !scheme.contains('/') => rest,
+        _ => text,
+    };
+    match (bare.contains('/'), bare.rsplit_once('@')) {
+        (true, Some((_, skill))) if !skill.is_empty() && !skill.contains('/') => skill,
+        (true, _) => bare.trim_end_matches('/').rsplit('/').next().unwrap_or(bare),
+        (false, _) => bare.split('@').next().unwrap_or_default(),
+    }
 }
 
 /// Hints about when to use a skill.
@@ -168,6 +201,85 @@ struct MetadataReader {
 
 impl MetadataReader {
     fn read(&mut self, fields: &YamlMapping) {
+        self.read_blocks(fields);
+        let needed = self.general_needs(fields);
+        if needed.is_empty() {
+            return;
+        }
+        let metadata = self.outcome.metadata.get_or_insert_default();
+        let skills = &mut metadata.requires.skills;
+        skills
+            .extend(needed.into_iter().filter(|skill| !skills.contains(skill)).collect::<Vec<_>>());
+    }
+
+    /// The skills that are named outside a vendor's block.
+    fn general_needs(&mut self, fields: &YamlMapping) -> Vec<String> {
+        let metadata = self.field(fields, "metadata").and_then(YamlValue::as_map);
+        let mut needed = Vec::new();
+        for map in [Some(fields), metadata].into_iter().flatten() {
+            for name in SKILL_NEEDS {
+                if let Some(YamlValue::Map(inner)) = self.field(map, name) {
+                    needed.extend(self.needed_skills(inner));
+                }
+            }
+            for name in SKILL_PREREQUISITES {
+                if let Some(value) = self.field(map, name) {
+                    needed.extend(self.skill_list(name, value));
+                }
+            }
+        }
+        let mut seen = std::collections::BTreeSet::new();
+        needed.retain(|skill| seen.insert(skill.clone()));
+        needed
+    }
+
+    fn needed_skills(&mut self, map: &YamlMapping) -> Vec<String> {
+        match self.field(map, "skills") {
+            Some(value) => self.skill_list("skills", value),
+            None => Vec::new(),
+        }
+    }
+
+    /// Names, references, or maps with a `name` or `slug` and a `source`; one with
+    /// `optional: true` is not needed.
+    fn skill_list(&mut self, key: &str, value: &YamlValue) -> Vec<String> {
+        let items = match value {
+            YamlValue::Null => return Vec::new(),
+            YamlValue::String(text) => return self.split(text),
+            YamlValue::List(items) => items,
+            other => {
+                self.bad_field(key, other, "write a list of skills");
+                self.unreadable(format!("`{key}` is not a list of skills"));
+                return Vec::new();
+            }
+        };
+        let mut skills = Vec::new();
+        for item in items {
+            let text = |map: &YamlMapping, name: &str| {
+                map.get(name).and_then(YamlValue::as_str).map(|text| text.trim().to_owned())
+            };
+            let skill = match item {
+                YamlValue::String(name) => Some(name.trim().to_owned()),
+                YamlValue::Map(map) if map.get("optional") == Some(&YamlValue::Bool(true)) => {
+                    continue;
+                }
+                YamlValue::Map(map) => ["source", "ref", "name", "slug", "skill"]
+                    .iter()
+                    .find_map(|field| text(map, field)),
+                _ => None,
+            };
+            match skill.filter(|skill| !skill.is_empty()) {
+                Some(skill) => skills.push(skill),
+                None => {
+                    self.bad_field(key, item, "name each skill, or write a map with `name`");
+                    self.unreadable(format!("`{key}` is not a list of skills"));
+                }
+            }
+        }
+        skills
+    }
+
+    fn read_blocks(&mut self, fields: &YamlMapping) {
         let value = match self.field(fields, "metadata") {
             // JSON as text is one of the four accepted forms.
             Some(YamlValue::String(text)) if text.trim_start().starts_with('{') => {
@@ -258,6 +370,7 @@ impl MetadataReader {
                     env: self.gating_list(requires, "env"),
                     any_env: self.gating_list(requires, "anyEnv"),
                     config: self.gating_list(requires, "config"),
+                    skills: self.needed_skills(requires),
                 };
             }
             Some(other) => {

@@ -327,7 +327,12 @@ const UNUSED: &[(&str, &str)] =
 
 fn note_unused(front: &repair::FrontMatter, dialect: SkillDialect, reasons: &mut Vec<Reason>) {
     for (field, instead) in UNUSED {
-        if dialect.get(&front.fields, field).is_some() {
+        let value = dialect.get(&front.fields, field);
+        // The skills that another one needs are read from here as well.
+        let skills_only = value
+            .and_then(YamlValue::as_map)
+            .is_some_and(|map| *field == "requires" && map.iter().all(|(key, _)| key == "skills"));
+        if value.is_some() && !skills_only {
             reasons.push(
                 Reason::new(
                     ReasonCode::UnusedField,

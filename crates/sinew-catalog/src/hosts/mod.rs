@@ -7,6 +7,7 @@
 
 mod claude_plugins;
 mod codex_plugins;
+mod copilot_plugins;
 mod gemini_extensions;
 mod host_files;
 mod host_package;
@@ -16,13 +17,14 @@ mod plugin_origin;
 mod project_scope;
 mod settings_switches;
 
+pub(crate) use copilot_plugins::copilot_home;
 pub(crate) use gemini_extensions::is_trusted as gemini_trusts;
 pub(crate) use host_files::system_path;
 pub use host_package::{HostPackage, find_host_package};
 pub(crate) use openclaw_plugins::{active_plugins, plugin_links};
 pub(crate) use plugin_folder::PluginFolder;
 pub use plugin_origin::{PluginOrigin, PluginState};
-pub(crate) use project_scope::folders_to_project_root;
+pub(crate) use project_scope::{folders_below, folders_to_project_root};
 pub use settings_switches::{HostSwitch, HostSwitches};
 pub(crate) use settings_switches::{SwitchTable, read_switches};
 
@@ -37,6 +39,8 @@ pub enum PluginHost {
     ClaudeCode,
     /// Codex: `[plugins]` of `config.toml`, and its cache.
     Codex,
+    /// Copilot CLI: `installedPlugins`, `enabledPlugins`, and marketplaces that are folders.
+    Copilot,
     /// Gemini CLI: its extensions.
     Gemini,
     /// OpenClaw: those of its package, `extensions/`, and `plugins.load.paths`.
@@ -56,6 +60,7 @@ pub(crate) fn plugin_folders(
     match host {
         PluginHost::ClaudeCode => claude_plugins::find(workspace, env, &mut found),
         PluginHost::Codex => codex_plugins::find(env, &mut found),
+        PluginHost::Copilot => copilot_plugins::find(env, &mut found),
         PluginHost::Gemini => gemini_extensions::find(workspace, env, &mut found),
         PluginHost::OpenClaw => openclaw_plugins::find(workspace, config, env, &mut found),
         PluginHost::Folders(template) => plugin_folder::find_in(template, env, &mut found),

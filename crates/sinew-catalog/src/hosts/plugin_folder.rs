@@ -177,41 +177,55 @@ const MANIFESTS: &[&str] = &[
     "plugin.json",
 ];
 
-/// Plugins that are known by their folder alone: each folder below the template's `*` is one.
+/// Plugins that are known by their folder alone. The template names the host, and ends in `/*` where each
+/// folder is a plugin, or in `/*/*/*` where folders are marketplaces, plugins and versions.
 pub(super) fn find_in(template: &str, env: &Environment, found: &mut PluginFinder) {
     let (host, path) = template.split_once('=').unwrap_or(("", template));
-    let mut parents = vec![env.expand_home(path.trim_end_matches("/*"))];
-    for _ in 1..path.matches("/*").count() {
-        parents = parents.iter().flat_map(|parent| child_folders(parent)).collect();
+    let base = env.expand_home(path.trim_end_matches("/*"));
+    if path.matches("/*").count() == 1 {
+        for root in child_folders(&base) {
+            add_folder(host, &root, None, found);
+        }
+        return;
     }
-    for parent in parents {
-        let marketplace = parent.file_name().map(|name| name.to_string_lossy().into_owned());
-        for root in child_folders(&parent) {
-            let manifest = MANIFESTS.iter().find_map(|manifest| {
-                host_files::kept(host_files::read_json(&root.join(manifest)), &mut found.reasons)
-            });
-            let Some(manifest) = manifest else { continue };
-            let folder_name = root.file_name().map(|name| name.to_string_lossy().into_owned());
-            let name = manifest.get("name").and_then(Value::as_str).map(str::to_owned);
-            let Some(name) = name.or(folder_name).filter(|name| is_plain_name(name)) else {
-                found.report(skipped("its name cannot be used".to_owned(), &root));
-                continue;
-            };
-            if !found.admit(&format!("{}@{}", name, path_text(&parent)), &root) {
-                continue;
+    for marketplace in child_folders(&base) {
+        let name = marketplace.file_name().map(|name| name.to_string_lossy().into_owned());
+        for plugin in child_folders(&marketplace) {
+            // Versions are named by hashes; the one that came last is used.
+            let changed = |folder: &PathBuf| fs::metadata(folder).and_then(|f| f.modified()).ok();
+            if let Some(root) = child_folders(&plugin).into_iter().max_by_key(changed) {
+                add_folder(host, &root, name.as_deref(), found);
             }
-            let origin = PluginOrigin {
-                host: host.to_owned(),
-                version: manifest.get("version").and_then(Value::as_str).map(clipped),
-                marketplace: marketplace.clone().filter(|_| path.matches("/*").count() > 1),
-                state: PluginState::Enabled,
-                detail: None,
-                name,
-            };
-            let shape = FolderShape { prefixed: true, depth: None };
-            found.add(&root, &origin, &named_folders(&manifest), &["skills"], &shape);
         }
     }
+}
+
+fn add_folder(host: &str, root: &Path, marketplace: Option<&str>, found: &mut PluginFinder) {
+    let manifest = MANIFESTS.iter().find_map(|manifest| {
+        host_files::kept(host_files::read_json(&root.join(manifest)), &mut found.reasons)
+    });
+    let Some(manifest) = manifest else { return };
+    let folder_name = root.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = manifest.get("name").and_then(Value::as_str).map(str::to_owned);
+    let Some(name) = name.or(folder_name).filter(|name| is_plain_name(name)) else {
+        found.report(skipped("its name cannot be used".to_owned(), root));
+        return;
+    };
+    if !found.admit(&format!("{name}@{}", marketplace.unwrap_or_default()), root) {
+        return;
+    }
+    let origin = PluginOrigin {
+        host: host.to_owned(),
+        version: manifest.get("version").and_then(Value::as_str).map(clipped),
+        marketplace: marketplace.map(clipped),
+        state: PluginState::Enabled,
+        detail: marketplace.map(|_| {
+            "it is installed; whether it is on, its host keeps in a database of its own".to_owned()
+        }),
+        name,
+    };
+    let shape = FolderShape { prefixed: true, depth: None };
+    found.add(root, &origin, &named_folders(&manifest), &["skills"], &shape);
 }
 
 /// The folders below a folder, in byte order; links that leave it are not followed.

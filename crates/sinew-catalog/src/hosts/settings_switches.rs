@@ -8,6 +8,7 @@ use sinew_settings::{Environment, Reason, ReasonCode, path_text};
 
 use super::claude_plugins::claude_settings;
 use super::codex_plugins::codex_configs;
+use super::copilot_plugins::copilot_settings;
 use super::gemini_extensions::gemini_settings;
 use super::host_files::{self, kept};
 
@@ -18,6 +19,8 @@ pub enum HostSwitches {
     ClaudeCode,
     /// `[[skills.config]]` of Codex's configuration.
     Codex,
+    /// `disabledSkills` of Copilot CLI's settings.
+    Copilot,
     /// `skills.disabled` of Gemini CLI's settings.
     Gemini,
     /// `permission.skill` of opencode's configuration.
@@ -99,6 +102,7 @@ pub(crate) fn read_switches(
     match host {
         HostSwitches::ClaudeCode => read_claude(&mut table, workspace, env, reasons),
         HostSwitches::Codex => read_codex(&mut table, env, reasons),
+        HostSwitches::Copilot => read_copilot(&mut table, env, reasons),
         HostSwitches::Gemini => read_gemini(&mut table, workspace, env, reasons),
         HostSwitches::Opencode => read_opencode(&mut table, workspace, env, reasons),
     }
@@ -145,6 +149,15 @@ fn read_codex(table: &mut SwitchTable, env: &Environment, reasons: &mut Vec<Reas
                 table.by_name.insert(name.to_owned(), (HostSwitch::Off, place));
             }
         }
+    }
+}
+
+fn read_copilot(table: &mut SwitchTable, env: &Environment, reasons: &mut Vec<Reason>) {
+    let settings = copilot_settings(env, reasons);
+    let names = settings.get("disabledSkills").and_then(Value::as_array).into_iter().flatten();
+    for name in names.filter_map(Value::as_str) {
+        let place = "disabledSkills of settings.json names it".to_owned();
+        table.by_name.insert(name.to_owned(), (HostSwitch::Off, place));
     }
 }
 

@@ -97,9 +97,18 @@ fn preferred(options: &[InstallOption], offer: &OfferContext<'_>) -> Option<usiz
         (InstallerKind::Download, true),
         (InstallerKind::Brew, true),
     ];
-    let of = |kind| options.iter().position(|option| option.kind == kind);
-    let fitting = order.into_iter().filter(|(_, fits)| *fits).find_map(|(kind, _)| of(kind));
-    fitting.or(if options.is_empty() { None } else { Some(0) })
+    // A manager that is here comes before one that would have to be installed first. A download needs
+    // none, and is not preferred for that.
+    let here =
+        |option: &InstallOption| option.manager_present && option.kind != InstallerKind::Download;
+    let of = |kind, present: bool| {
+        options.iter().position(|option| option.kind == kind && (here(option) || !present))
+    };
+    let fitting = |present| {
+        let mut kinds = order.iter().filter(|(_, fits)| *fits);
+        kinds.find_map(|(kind, _)| of(*kind, present))
+    };
+    fitting(true).or_else(|| fitting(false)).or((!options.is_empty()).then_some(0))
 }
 
 fn option(installer: CheckedInstaller, offer: &OfferContext<'_>) -> InstallOption {

@@ -1,22 +1,12 @@
 //! The planner's sheet: every candidate with its cost, and the total of a plan.
 
+use std::borrow::Cow;
+
+use super::entry_form::EntryForm;
 use super::rank::PromptRanks;
 use super::request::{PromptEscapes, PromptRequest};
 use super::text::{DescriptionText, FULL, SHORTEST, escaped_units, units};
 use super::wording::{DescriptionForm, PromptOverhead};
-
-/// The lines of an entry without its fields, as `render` writes them.
-pub(super) const ENTRY_OPEN: &str = "  <skill>\n    <name>";
-pub(super) const NAME_TO_DESCRIPTION: &str = "</name>\n    <description>";
-pub(super) const DESCRIPTION_TO_LOCATION: &str = "</description>\n    <location>";
-pub(super) const NAME_TO_LOCATION: &str = "</name>\n    <location>";
-pub(super) const LOCATION_TO_NOTE: &str = "</location>\n    <location_note>";
-pub(super) const NOTE_CLOSE: &str = "</location_note>\n  </skill>\n";
-pub(super) const LOCATION_CLOSE: &str = "</location>\n  </skill>\n";
-
-/// The cost of a description's line without its text.
-const DESCRIPTION_LINE: usize =
-    NAME_TO_DESCRIPTION.len() + DESCRIPTION_TO_LOCATION.len() - NAME_TO_LOCATION.len();
 
 /// A host's tokens per character of this section: the section may use a fifth of the window's
 /// tokens, counted as characters.
@@ -30,6 +20,10 @@ pub(super) struct SheetEntry<'a> {
     pub(super) rank: usize,
     /// Its cost without a description.
     pub(super) identity: usize,
+    /// The cost of a description's markup.
+    line: usize,
+    /// Where it is; `None` where that follows from its name.
+    pub(super) location: Option<Cow<'a, str>>,
     /// Its description.
     pub(super) text: DescriptionText<'a>,
 }
@@ -37,7 +31,7 @@ pub(super) struct SheetEntry<'a> {
 impl SheetEntry<'_> {
     /// The cost of the entry with its description at this cap.
     pub(super) fn cost(&self, cap: usize) -> usize {
-        let line = if cap < SHORTEST { 0 } else { DESCRIPTION_LINE };
+        let line = if cap < SHORTEST { 0 } else { self.line };
         self.identity + line + self.text.cost(cap)
     }
 }
@@ -72,6 +66,7 @@ impl PromptPlan {
 /// The candidates within the limit on their number, in display order.
 pub(super) struct CostSheet<'a> {
     pub(super) request: &'a PromptRequest<'a>,
+    pub(super) form: EntryForm<'a>,
     pub(super) entries: Vec<SheetEntry<'a>>,
     pub(super) overhead: PromptOverhead,
     pub(super) budget: usize,
@@ -80,21 +75,33 @@ pub(super) struct CostSheet<'a> {
 }
 
 impl<'a> CostSheet<'a> {
-    pub(super) fn new(request: &'a PromptRequest<'a>, ranks: &PromptRanks) -> Self {
+    pub(super) fn new(
+        request: &'a PromptRequest<'a>,
+        ranks: &PromptRanks,
+        form: EntryForm<'a>,
+    ) -> Self {
+        let markup = form.markup();
         let entry = |position: usize| {
             let skill = &request.skills[position];
             let field = |text: &str| escaped_units(text, request.escapes);
-            let note = skill.location_note.map_or(LOCATION_CLOSE.len(), |note| {
-                LOCATION_TO_NOTE.len() + field(note) + NOTE_CLOSE.len()
+            let location = form.location(skill);
+            let place = location.as_deref().map_or(0, |location| {
+                markup.location_open.len() + field(location) + markup.location_close.len()
             });
-            let names = field(skill.name) + field(skill.location);
-            let identity = ENTRY_OPEN.len() + NAME_TO_LOCATION.len() + names + note;
+            let note = skill
+                .location_note
+                .map_or(0, |note| markup.note_open.len() + field(note) + markup.note_close.len());
+            let names = markup.open.len() + field(skill.name) + markup.name_close.len();
+            let identity = names + place + note + markup.close.len();
+            let line = markup.description_open.len() + markup.description_close.len();
             let text = DescriptionText::of(skill, request.escapes);
-            SheetEntry { position, rank: ranks.rank[position], identity, text }
+            SheetEntry { position, rank: ranks.rank[position], identity, line, location, text }
         };
+        let entries = ranks.within_skill_limit(request).into_iter().map(entry).collect();
         Self {
             request,
-            entries: ranks.within_skill_limit(request).into_iter().map(entry).collect(),
+            entries,
+            form,
             overhead: request.overhead.unwrap_or_else(|| {
                 request.wording.overhead(request.audit_command, request.search_tool)
             }),
@@ -106,7 +113,8 @@ impl<'a> CostSheet<'a> {
     /// The cost of everything around `included` entries.
     pub(super) fn frame(&self, form: DescriptionForm, included: usize, notice: bool) -> usize {
         let notice = if notice { self.overhead.notice(form, included, self.total) } else { 0 };
-        self.overhead.introduction(form) + self.overhead.block + notice
+        let preamble = self.form.preamble_units(self.escapes());
+        self.overhead.introduction(form) + self.overhead.block + preamble + notice
     }
 
     /// Whether a plan of this form needs a notice.
@@ -122,6 +130,15 @@ impl<'a> CostSheet<'a> {
         let entries: usize =
             plan.shown.iter().map(|shown| self.entries[shown.entry].cost(shown.cap)).sum();
         self.frame(plan.form, plan.shown.len(), plan.notice) + entries
+    }
+
+    /// How many skills a plan shows, and how much of their descriptions.
+    pub(super) fn told(&self, plan: &PromptPlan) -> (usize, usize) {
+        let text = |shown: &PlannedEntry| match shown.cap < SHORTEST {
+            true => 0,
+            false => self.entries[shown.entry].text.units.min(shown.cap),
+        };
+        (plan.shown.len(), plan.shown.iter().map(text).sum())
     }
 
     /// The first `count` entries, each with this cap.

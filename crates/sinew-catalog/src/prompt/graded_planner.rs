@@ -88,6 +88,14 @@ pub(super) fn plan(sheet: &CostSheet<'_>) -> PromptPlan {
     PromptPlan::empty()
 }
 
+/// Whether a plan drops skills, or cuts descriptions to less than says what a skill is for.
+pub(super) fn says_too_little(sheet: &CostSheet<'_>, plan: &PromptPlan) -> bool {
+    let poor = |shown: &PlannedEntry| {
+        shown.cap < SHORT && sheet.entries[shown.entry].text.units > shown.cap
+    };
+    plan.shown.len() < sheet.entries.len() || plan.shown.iter().any(poor)
+}
+
 struct PlanLadder<'s, 'a> {
     sheet: &'s CostSheet<'a>,
     /// Indexes of the entries, best first.

@@ -25,6 +25,7 @@
 
 mod context;
 mod cost_sheet;
+mod entry_form;
 mod graded_planner;
 mod openclaw_planner;
 mod prefix_planner;
@@ -46,6 +47,7 @@ pub use request::{
 pub use wording::{DescriptionForm, NoticeLength, PromptOverhead, PromptWording};
 
 use cost_sheet::{CostSheet, PromptPlan};
+use entry_form::EntryForm;
 
 /// The text for the system prompt, and what happened to each skill.
 #[derive(Debug, Clone, PartialEq)]
@@ -89,9 +91,18 @@ fn refusal(request: &PromptRequest<'_>) -> Option<ReasonCode> {
 
 fn build_section(request: &PromptRequest<'_>) -> PromptBlock {
     let ranks = rank::PromptRanks::of(request);
-    let sheet = CostSheet::new(request, &ranks);
+    let mut sheet = CostSheet::new(request, &ranks, EntryForm::Lines);
     let plan = match request.planner {
-        PromptPlanner::Graded => graded_planner::plan(&sheet),
+        PromptPlanner::Graded => {
+            let plan = graded_planner::plan(&sheet);
+            match shorter_form(request, &ranks, &sheet, &plan) {
+                Some((short, plan)) => {
+                    sheet = short;
+                    plan
+                }
+                None => plan,
+            }
+        }
         PromptPlanner::Openclaw => openclaw_planner::plan(&sheet),
         PromptPlanner::Prefix => prefix_planner::plan(&sheet),
     };
@@ -104,6 +115,22 @@ fn build_section(request: &PromptRequest<'_>) -> PromptBlock {
         reasons,
         shown: plan.shown.iter().map(|shown| sheet.entries[shown.entry].position).collect(),
     }
+}
+
+/// The short form, where it shows more skills or more of their descriptions. Lengths that a caller
+/// gave are those of the usual form.
+fn shorter_form<'a>(
+    request: &'a PromptRequest<'a>,
+    ranks: &rank::PromptRanks,
+    sheet: &CostSheet<'a>,
+    plan: &PromptPlan,
+) -> Option<(CostSheet<'a>, PromptPlan)> {
+    if request.overhead.is_some() || !graded_planner::says_too_little(sheet, plan) {
+        return None;
+    }
+    let short = CostSheet::new(request, ranks, EntryForm::one_line(request.skills)?);
+    let other = graded_planner::plan(&short);
+    (short.told(&other) > sheet.told(plan)).then_some((short, other))
 }
 
 /// The note on remote skills, if it fits beside everything else: it is dropped first.

@@ -2,10 +2,8 @@
 
 use sinew_guard::Untrusted;
 
-use super::cost_sheet::{
-    CostSheet, DESCRIPTION_TO_LOCATION, ENTRY_OPEN, LOCATION_CLOSE, LOCATION_TO_NOTE,
-    NAME_TO_DESCRIPTION, NAME_TO_LOCATION, NOTE_CLOSE, PlannedEntry, PromptPlan,
-};
+use super::cost_sheet::{CostSheet, PlannedEntry, PromptPlan};
+use super::entry_form::{BASE_CLOSE, EntryForm, SHORT_FORM_NOTE, base_open};
 use super::request::PromptEscapes;
 use super::text::SHORTEST;
 
@@ -37,7 +35,15 @@ pub(super) fn render(
             request.search_tool,
         ));
     }
+    if let EntryForm::OneLine(_) = sheet.form {
+        text.push_str(SHORT_FORM_NOTE);
+    }
     text.push_str(BLOCK_OPEN);
+    for (number, path) in sheet.form.bases() {
+        text.push_str(&base_open(number));
+        text.push_str(&escape(sheet, path));
+        text.push_str(BASE_CLOSE);
+    }
     for shown in &plan.shown {
         entry(&mut text, sheet, *shown);
     }
@@ -48,27 +54,32 @@ pub(super) fn render(
 fn entry(text: &mut String, sheet: &CostSheet<'_>, shown: PlannedEntry) {
     let entry = &sheet.entries[shown.entry];
     let skill = &sheet.request.skills[entry.position];
-    let escape = |field: &str| match sheet.escapes() {
+    let markup = sheet.form.markup();
+    text.push_str(markup.open);
+    text.push_str(&escape(sheet, skill.name));
+    text.push_str(markup.name_close);
+    if shown.cap >= SHORTEST {
+        text.push_str(markup.description_open);
+        text.push_str(&escape(sheet, &entry.text.cut(shown.cap)));
+        text.push_str(markup.description_close);
+    }
+    if let Some(location) = &entry.location {
+        text.push_str(markup.location_open);
+        text.push_str(&escape(sheet, location));
+        text.push_str(markup.location_close);
+    }
+    if let Some(note) = skill.location_note {
+        text.push_str(markup.note_open);
+        text.push_str(&escape(sheet, note));
+        text.push_str(markup.note_close);
+    }
+    text.push_str(markup.close);
+}
+
+fn escape(sheet: &CostSheet<'_>, field: &str) -> String {
+    match sheet.escapes() {
         PromptEscapes::All => Untrusted::new(field).for_prompt_xml(),
         PromptEscapes::KeepApostrophe => Untrusted::new(field).for_prompt_xml_keeping_apostrophe(),
-    };
-    text.push_str(ENTRY_OPEN);
-    text.push_str(&escape(skill.name));
-    if shown.cap < SHORTEST {
-        text.push_str(NAME_TO_LOCATION);
-    } else {
-        text.push_str(NAME_TO_DESCRIPTION);
-        text.push_str(&escape(&entry.text.cut(shown.cap)));
-        text.push_str(DESCRIPTION_TO_LOCATION);
-    }
-    text.push_str(&escape(skill.location));
-    match skill.location_note {
-        None => text.push_str(LOCATION_CLOSE),
-        Some(note) => {
-            text.push_str(LOCATION_TO_NOTE);
-            text.push_str(&escape(note));
-            text.push_str(NOTE_CLOSE);
-        }
     }
 }
 

@@ -312,6 +312,30 @@ fn every_folder_from_the_projects_root_is_read_with_the_hosts_precedence() {
     assert!(names.contains(&"top-claude".to_owned()) && names.contains(&"mid-agents".to_owned()));
 }
 
+/// Claude Code reads the folders of packages once it works on their files: they are seen, and said to
+/// wait; links and others' code are not followed.
+#[cfg(unix)]
+#[test]
+fn nested_folders_below_wait_for_work_there() {
+    let machine = TestMachine::new()
+        .profile("claude-code")
+        .skill("work/.claude/skills/top", "top")
+        .skill("work/packages/web/.claude/skills/style", "style")
+        .skill("work/packages/web/.claude/skills/top", "top")
+        .skill("work/node_modules/x/.claude/skills/foreign", "foreign")
+        .skill("elsewhere/.claude/skills/outside", "outside")
+        .link("work/packages/linked", "elsewhere")
+        .link("work/packages/loop", "work/packages");
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready style [claude-code-nested]
+      host-hidden: its host offers it once files below packages/web are worked on
+    shadowed top [claude-code-nested]
+      shadowed: top from claude-code-project is used instead: $ROOT/work/.claude/skills/top/SKILL.md
+    ready top [claude-code-project]
+    ");
+    assert!(!machine.catalog().get("style").expect("it").model_visible);
+}
+
 #[test]
 fn a_hosts_own_settings_switch_skills_off_and_say_so() {
     let machine = TestMachine::new()
@@ -398,6 +422,176 @@ fn hostile_plugins_are_contained_and_the_rest_loads() {
     std::os::unix::fs::symlink("/dev/zero", device.path("home/.claude/settings.json"))
         .expect("a link");
     assert!(device.catalog().get("a").is_some());
+}
+
+/// The same for the other hosts: every file that says where plugins are is met with paths that leave,
+/// loops, devices, ten megabytes, and the same id twice.
+#[cfg(unix)]
+#[test]
+fn hostile_manifests_of_every_host_are_contained() {
+    let huge = || vec![b'['; 10 << 20];
+    // Where the host keeps plugins, and each one's manifest; `$OUT` is outside.
+    let hosts: &[(&str, &str, &str, &str)] = &[
+        (
+            "codex",
+            "home/.codex/plugins/cache/m/$NAME/1.0.0",
+            ".codex-plugin/plugin.json",
+            "good:fine",
+        ),
+        ("gemini", "home/.gemini/extensions/$NAME", "gemini-extension.json", "fine"),
+        ("openclaw", "home/.openclaw/extensions/$NAME", "openclaw.plugin.json", "fine"),
+        ("copilot", "market/$NAME", "plugin.json", "fine"),
+        (
+            "cursor",
+            "home/.cursor/plugins/cache/m/$NAME/abc",
+            ".cursor-plugin/plugin.json",
+            "good:fine",
+        ),
+    ];
+    for (host, folder, manifest, good) in hosts {
+        let machine = TestMachine::new()
+            .profile(host)
+            .config("{plugins: {entries: {escape: {enabled: true}, linked: {enabled: true}, looped: {enabled: true}, huge: {enabled: true}, device: {enabled: true}, good: {enabled: true}}}}")
+            .skill("secret/skills/stolen", "stolen");
+        let outside = machine.path("secret").to_string_lossy().into_owned();
+        let market = machine.path("market").to_string_lossy().into_owned();
+        let at = |name: &str| folder.replace("$NAME", name);
+        let plain =
+            |name: &str| format!(r#"{{"id":"{name}","name":"{name}","skills":["skills"]}}"#);
+        let escape = format!(
+            r#"{{"id":"escape","name":"escape","skills":["../../../../../../secret/skills","{outside}/skills"]}}"#
+        );
+        let names = ["escape", "linked", "looped", "huge", "device", "good"];
+        let on: Vec<String> =
+            names.iter().map(|n| format!("[plugins.\"{n}@m\"]\nenabled = true\n")).collect();
+        let offers: Vec<String> =
+            names.iter().map(|n| format!(r#"{{"name":"{n}","source":"./{n}"}}"#)).collect();
+        let enabled: Vec<String> = names.iter().map(|n| format!(r#""{n}@m":true"#)).collect();
+        let machine = machine
+            .file("home/.codex/config.toml", on.concat())
+            .file(
+                "market/marketplace.json",
+                format!(r#"{{"name":"m","plugins":[{},{{"name":"up","source":"../secret"}}]}}"#, offers.join(",")),
+            )
+            .file(
+                "home/.copilot/settings.json",
+                format!(
+                    r#"{{"extraKnownMarketplaces":{{"m":{{"source":{{"source":"directory","path":"{market}"}}}}}},"enabledPlugins":{{{},"up@m":true}}}}"#,
+                    enabled.join(",")
+                ),
+            )
+            .file(&format!("{}/{manifest}", at("escape")), escape)
+            .file(&format!("{}/{manifest}", at("linked")), plain("linked"))
+            .link(&format!("{}/skills", at("linked")), "secret/skills")
+            .file(&format!("{}/{manifest}", at("looped")), plain("looped"))
+            .link(&format!("{}/skills/again", at("looped")), &format!("{}/skills", at("looped")))
+            .file(&format!("{}/{manifest}", at("huge")), huge())
+            .skill(&format!("{}/skills/still", at("huge")), "still")
+            .skill(&format!("{}/skills/none", at("device")), "none")
+            .file(&format!("{}/{manifest}", at("good")), plain("good"))
+            .skill(&format!("{}/skills/fine", at("good")), "fine");
+        let device = machine.path(&format!("{}/{manifest}", at("device")));
+        std::fs::create_dir_all(device.parent().expect("a folder")).expect("a folder");
+        std::os::unix::fs::symlink("/dev/zero", device).expect("a link");
+        let catalog = machine.catalog();
+        let names: Vec<&str> = catalog.entries.iter().map(|entry| entry.name.as_str()).collect();
+        assert!(names.contains(good), "{host}: {names:?} {:?}", catalog.issues);
+        assert!(!names.iter().any(|name| name.ends_with("stolen")), "{host}: {names:?}");
+        let codes: std::collections::BTreeSet<&str> =
+            catalog.issues.iter().map(|issue| issue.code.as_str()).collect();
+        // OpenClaw uses no plugin without a manifest; others go on without it.
+        let unreadable =
+            if *host == "openclaw" { "plugin-skipped" } else { "host-file-unreadable" };
+        for code in ["path-escape", unreadable] {
+            assert!(codes.contains(code), "{host}: {code}: {codes:?}");
+        }
+    }
+}
+
+/// Cursor keeps plugins of marketplaces by the hash of their version; the one that came last is used.
+#[test]
+fn cursors_plugins_of_marketplaces_are_read() {
+    let base = "home/.cursor/plugins/cache/cursor-public/figma";
+    let manifest =
+        |version: &str| format!(r#"{{"name":"figma","version":"{version}","skills":"./skills/"}}"#);
+    let machine = TestMachine::new()
+        .profile("cursor")
+        .file(&format!("{base}/1f2e/.cursor-plugin/plugin.json"), manifest("1"))
+        .skill(&format!("{base}/1f2e/skills/old"), "old")
+        .file(&format!("{base}/0a9b/.cursor-plugin/plugin.json"), manifest("2"))
+        .skill(&format!("{base}/0a9b/skills/draw"), "draw")
+        .skill("home/.cursor/skills-cursor/shipped", "shipped");
+    let time = |name: &str, seconds: u64| {
+        let folder = std::fs::File::open(machine.path(&format!("{base}/{name}"))).expect("it");
+        let moment = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        folder.set_modified(moment).expect("a time");
+    };
+    time("1f2e", 1_000);
+    time("0a9b", 2_000);
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready figma:draw [cursor-plugin]
+    ready shipped [cursor-bundled]
+    ");
+    let catalog = machine.catalog();
+    let plugin = catalog.get("figma:draw").and_then(|entry| entry.plugin.clone()).expect("it");
+    assert_eq!(plugin.version.as_deref(), Some("2"));
+    assert_eq!(plugin.marketplace.as_deref(), Some("cursor-public"));
+    let detail = plugin.detail.as_deref().expect("a word");
+    assert!(detail.contains("a database of its own"), "{detail}");
+}
+
+#[test]
+fn copilots_plugins_folders_and_switches_are_read() {
+    let machine = TestMachine::new().profile("copilot");
+    let market = machine.path("market").to_string_lossy().into_owned();
+    let copied = machine.path("home/.copilot/installed-plugins/_direct/gamma");
+    let machine = machine
+        .file("work/.git/HEAD", "ref: x\n")
+        .file(
+            "market/.claude-plugin/marketplace.json",
+            r#"{"metadata":{"pluginRoot":"./plugins"},"plugins":[{"name":"alpha","source":"alpha"},{"name":"beta","source":"./plugins/beta"}]}"#,
+        )
+        .file("market/plugins/alpha/plugin.json", r#"{"name":"alpha","version":"2.0.0"}"#)
+        .skill("market/plugins/alpha/skills/of-alpha", "of-alpha")
+        .skill("market/plugins/beta/skills/of-beta", "of-beta")
+        .skill("home/.copilot/installed-plugins/_direct/gamma/skills/of-gamma", "of-gamma")
+        .skill("home/.copilot/installed-plugins/_direct/gamma/skills/dup", "dup")
+        .file(
+            "home/.copilot/settings.json",
+            format!(r#"{{"extraKnownMarketplaces":{{"mp":{{"source":{{"source":"directory","path":"{market}"}}}}}},"enabledPlugins":{{"alpha@mp":true,"beta@mp":false}},"disabledSkills":["quiet"]}}"#),
+        )
+        .file(
+            "home/.copilot/config.json",
+            format!("// kept by Copilot\n{{\"installedPlugins\":[{{\"name\":\"gamma\",\"marketplace\":\"\",\"cache_path\":\"{}\",\"enabled\":true}}]}}", copied.display()),
+        )
+        .skill("home/.copilot/skills/quiet", "quiet")
+        .file("home/.copilot/skills/dup/SKILL.md", "---\nname: dup\ndescription: Of the person\n---\n")
+        .skill("work/.github/skills/top", "top")
+        .file("work/.github/skills/dup/SKILL.md", "---\nname: dup\ndescription: Of the project\n---\n")
+        .file("work/a/.claude/skills/dup/SKILL.md", "---\nname: dup\ndescription: Of the nearest\n---\n")
+        .workspace("work/a");
+    let catalog = machine.catalog();
+    let told: Vec<(&str, &str, &str)> = catalog
+        .unshadowed()
+        .map(|entry| (entry.name.as_str(), entry.state.as_str(), &*entry.source))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("dup", "ready", "claude-code-project"),
+            ("of-alpha", "ready", "copilot-plugin"),
+            ("of-beta", "disabled", "copilot-plugin"),
+            ("of-gamma", "ready", "copilot-plugin"),
+            ("quiet", "disabled", "copilot-personal"),
+            ("top", "ready", "copilot-project"),
+        ]
+    );
+    assert_eq!(catalog.get("dup").expect("one").description, "Of the nearest");
+    let plugin = catalog.get("of-alpha").and_then(|entry| entry.plugin.clone()).expect("it");
+    assert_eq!(
+        (plugin.version.as_deref(), plugin.marketplace.as_deref()),
+        (Some("2.0.0"), Some("mp"))
+    );
 }
 
 #[test]

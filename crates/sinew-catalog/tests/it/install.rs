@@ -195,6 +195,10 @@ fn the_best_offer_depends_on_what_is_here() {
     check_preferred(apt, &["apt-get"], &["apt-1"]);
     check_preferred(apt, &[], &["go-2"]);
     check_preferred("[{kind: brew, formula: x}]", &[], &["brew-0"]);
+    let three = "[{kind: uv, package: x}, {kind: node, package: x}, {kind: apt, package: xx}]";
+    check_preferred(three, &["npm", "apt-get"], &["node-1"]);
+    check_preferred(three, &["apt-get"], &["apt-2"]);
+    check_preferred(three, &["uv", "npm"], &["uv-0"]);
     check_preferred("[{kind: brew, formula: a}, {kind: brew, formula: b}]", &["brew"], &["brew-0"]);
     let downloads = "[{kind: download, url: 'https://h/a'}, {kind: download, url: 'https://h/b'}, {kind: download, url: 'https://h/c'}]";
     check_preferred(downloads, &["brew"], &["download-0", "download-1", "download-2"]);
@@ -203,7 +207,7 @@ fn the_best_offer_depends_on_what_is_here() {
         &[],
         &["uv-1"],
     );
-    let has = |name: &str| name == "brew";
+    let has = |name: &str| ["brew", "npm"].contains(&name);
     let plain = OfferContext {
         os: "linux",
         prefer_brew: false,

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use sinew_catalog::Tier;
 use sinew_catalog::prompt::{
-    PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest, PromptSkill,
-    PromptWording, build, trigger_hints,
+    OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest,
+    PromptSkill, PromptWording, build, trigger_hints,
 };
 use sinew_settings::ReasonCode;
 use sinew_settings::config::{PromptOrder, PromptPlanner};
@@ -24,12 +24,15 @@ fn entries(block: &PromptBlock) -> Vec<(String, Option<String>)> {
         let node = skill.children().find(|node| node.has_tag_name(name))?;
         Some(node.text().unwrap_or_default().to_owned())
     };
-    document
-        .root_element()
-        .children()
-        .filter(roxmltree::Node::is_element)
-        .map(|skill| (field(skill, "name").expect("a name"), field(skill, "description")))
-        .collect()
+    let entry = |skill: roxmltree::Node<'_, '_>| match skill.attribute("name") {
+        Some(name) => {
+            let text = skill.text().unwrap_or_default().to_owned();
+            (name.to_owned(), Some(text).filter(|text| !text.is_empty()))
+        }
+        None => (field(skill, "name").expect("a name"), field(skill, "description")),
+    };
+    let skills = document.root_element().children().filter(|node| node.has_tag_name("skill"));
+    skills.map(entry).collect()
 }
 
 fn names(block: &PromptBlock) -> Vec<String> {
@@ -263,6 +266,40 @@ fn the_ladder_loses_text_before_skills_and_the_best_last() {
         assert!(shown.len() == 40 || text <= 64, "{budget}");
         before = (shown.len(), text);
     }
+}
+
+/// OpenPocket's limit is 12,000 characters: whole locations would leave no room for a description.
+#[test]
+fn descriptions_survive_a_hundred_and_twenty_skills_in_openpockets_limit() {
+    let names: Vec<String> = (0..120).map(|i| format!("household-task-{i:03}")).collect();
+    let locations: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| match at % 6 {
+            0 => format!("~/phone/workspace/skills/{name}/SKILL.md"),
+            _ => format!("~/.openpocket/skills/{name}/SKILL.md"),
+        })
+        .collect();
+    let text =
+        "Books, moves and cancels appointments at the places that the user goes to most often";
+    let skills: Vec<PromptSkill<'_>> = names
+        .iter()
+        .zip(&locations)
+        .map(|(name, location)| PromptSkill { location, ..skill(name, text) })
+        .collect();
+    let mut request = PromptRequest::new(&skills);
+    request.limits = chars(OPENPOCKET_MAX_CHARS);
+    let block = build(&request);
+    assert!(block.report.used <= OPENPOCKET_MAX_CHARS);
+    let shown = entries(&block);
+    assert_eq!(shown.len(), 120);
+    let shortest = shown.iter().map(|(_, text)| text.as_deref().map_or(0, units)).min();
+    assert!(shortest >= Some(40), "{shortest:?}\n{}", block.text);
+    for base in ["~/.openpocket/skills", "~/phone/workspace/skills"] {
+        assert_eq!(block.text.matches(base).count(), 1, "a base path stands there once");
+    }
+    assert!(block.text.contains("<at>@2/household-task-000/SKILL.md</at>"));
+    assert!(!block.text.contains("household-task-001/SKILL.md"), "it follows from the name");
 }
 
 #[test]

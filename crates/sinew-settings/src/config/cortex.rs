@@ -27,6 +27,8 @@ section! {
         "shield" => shield: ShieldScope = ShieldScope::Bayes;
         /// Whether lessons fade when nothing confirms them.
         "lessonDecay" or "lesson_decay" => lesson_decay: bool = true;
+        /// Hours after which a run that nothing was heard of ends as unknown.
+        "runTimeout" or "run_timeout" => run_timeout: u32 = 24, in 1 to 8_760;
         /// A cortex.json that is kept up to date beside the database.
         "mirror" => mirror: Option<String> = None;
     }

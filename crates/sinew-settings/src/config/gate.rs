@@ -22,7 +22,7 @@ const GUARDED_PARTS: &[&str] = &["security", "hub", "approvals"];
 /// mistake, also where another program may keep keys of its own beside it.
 const GUARDED_NAMES: &[(&str, &[&str])] = &[
     ("", &["security", "hub", "approvals", "skills", "agents"]),
-    ("security", &["installPolicy"]),
+    ("security", &["installPolicy", "sandbox", "signatures"]),
     ("skills", &["entries"]),
     ("agents", &["defaults", "entries", "list"]),
     ("agents.defaults", &["skills"]),

@@ -48,7 +48,9 @@ pub use registry::{DEFAULT_S3_REGION, MirrorMode, MirrorSection, RegistryMode, R
 pub use reviewer::{ProviderKind, ProviderSection, ReviewerEndpoint, ReviewerProvider};
 pub use route::{ModelChoice, RemoteDialect, RemoteModelSection, RouteSection};
 pub use security::{
-    ApprovalsSection, InstallPolicy, InstallPolicyCommand, PolicySwitch, RelayPolicy, UnattendedAct,
+    ApprovalsSection, InstallPolicy, InstallPolicyCommand, PolicySwitch, RelayPolicy, SandboxMode,
+    SandboxNetworkMode, SandboxSection, SandboxWorkspace, SignatureDemand, SignaturesSection,
+    UnattendedAct,
 };
 pub use serving::{
     BringMode, HookSection, McpSection, MetricsSection, ServeSection, SkillPrefix, SkillPromptMode,
@@ -107,6 +109,10 @@ pub struct Config {
     pub workshop: WorkshopSettings,
     /// `security.installPolicy`.
     pub install_policy: InstallPolicy,
+    /// `security.sandbox`.
+    pub sandbox: SandboxSection,
+    /// `security.signatures`.
+    pub signatures: SignaturesSection,
     /// `route`.
     pub route: RouteSection,
     /// `hub`.
@@ -152,6 +158,8 @@ const OWN_PARTS: &[&str] = &[
     "approvals",
     "hub",
     "security.installPolicy",
+    "security.sandbox",
+    "security.signatures",
     "hook",
     "serve",
     "registry",
@@ -214,6 +222,8 @@ impl Config {
             self.workshop.provider_keys.declared(),
             self.install_policy.declared(),
             self.install_policy.exec.declared(),
+            self.sandbox.declared(),
+            self.signatures.declared(),
             self.route.declared(),
             self.route.remote.declared(),
             self.hub.declared(),
@@ -285,6 +295,8 @@ impl Config {
         }
         reader.section(root, &mut self.traces);
         self.read_install_policy(root, reader);
+        reader.section(root, &mut self.sandbox);
+        reader.section(root, &mut self.signatures);
         self.read_workshop(root, reader);
     }
 

@@ -1,4 +1,4 @@
-//! `security`: who may veto an installation; and `approvals`: whose answers count.
+//! `security`: who may veto an installation, and which programs run in a box; and `approvals`: whose answers count.
 
 use std::collections::BTreeMap;
 
@@ -76,6 +76,97 @@ impl SettingValue for PolicySwitch {
 
     fn json(&self) -> Value {
         Value::Bool(*self == Self::On)
+    }
+}
+
+section! {
+    /// `security.sandbox`: which programs of skills run in a box, and what they may reach there.
+    pub struct SandboxSection at "security.sandbox" {
+        /// Whose programs run in a box: those of skills that were acquired for one task, where the
+        /// system can (auto) or else not at all (short-term), those of every skill (always), or none.
+        "mode" => mode: SandboxMode = SandboxMode::Auto;
+        /// Files and folders that programs in a box may read, beside the skill's own.
+        "read" => read: Vec<String> = Vec::new(), shown "none";
+        /// Files and folders that they may change.
+        "write" => write: Vec<String> = Vec::new(), shown "none";
+        /// What they may do in the folder where they run.
+        "workspace" => workspace: SandboxWorkspace = SandboxWorkspace::Write;
+        /// Whether they have a network: as the skill declares or shows a need of it, always, or never.
+        "network" => network: SandboxNetworkMode = SandboxNetworkMode::Auto;
+    }
+}
+
+section! {
+    /// `security.signatures`: whose signatures count, and what an install needs.
+    pub struct SignaturesSection at "security.signatures" {
+        /// Public keys by the names of their owners: files in PEM, or their text.
+        "keys" => keys: BTreeMap<String, String> = BTreeMap::new(), shown "none";
+        /// Identities of certificates, each as `issuer identity`; a `*` at the end stands for anything.
+        "identities" => identities: Vec<String> = Vec::new(), shown "none";
+        /// A file with the authorities and logs that certificates and log entries are checked
+        /// against, as Sigstore writes it.
+        "trustedRoot" => trusted_root: Option<String> = None, shown "the public Sigstore's, built in";
+        /// What an install needs: nothing, a proved signer (signed), or one of the keys and
+        /// identities that are named here (trusted). A broken signature is refused in any case.
+        "require" => require: SignatureDemand = SignatureDemand::Nothing;
+    }
+}
+
+choices! {
+    /// What an install needs of a signature.
+    #[derive(Default)]
+    pub enum SignatureDemand {
+        /// Nothing.
+        #[default]
+        Nothing = "nothing",
+        /// A signer who is proved.
+        Signed = "signed",
+        /// A signer whom the configuration names.
+        Trusted = "trusted",
+    }
+}
+
+choices! {
+    /// Whose programs run in a box.
+    #[derive(Default)]
+    pub enum SandboxMode {
+        /// Those of skills that were acquired for one task, where the system has a box.
+        #[default]
+        Auto = "auto",
+        /// The same, and they do not run where the system has none.
+        ShortTerm = "short-term",
+        /// Those of every skill.
+        Always = "always",
+        /// None, unless a command asks for it.
+        Never = "never",
+    }
+}
+
+choices! {
+    /// What a program in a box may do in the folder where it runs.
+    #[derive(Default)]
+    pub enum SandboxWorkspace {
+        /// Read and change it.
+        #[default]
+        Write = "write",
+        /// Read it.
+        Read = "read",
+        /// Nothing.
+        Nothing = "none",
+    }
+}
+
+choices! {
+    /// Whether programs in a box have a network.
+    #[derive(Default)]
+    pub enum SandboxNetworkMode {
+        /// Where the skill declares or shows a need of it.
+        #[default]
+        Auto = "auto",
+        /// Always.
+        Allow = "allow",
+        /// Never.
+        Never = "none",
     }
 }
 

@@ -9,7 +9,7 @@ section! {
     pub struct TracesSection at "traces" {
         /// Whether finished runs are learned from.
         "enabled" => enabled: bool = true;
-        /// What becomes of a draft; auto writes it to skills/auto.
+        /// What becomes of a draft; auto writes it where the profile's skills are read.
         "publish" => publish: Option<PublishMode> = None, shown "proposal";
         /// Draft runs that were not confirmed to have worked, with low confidence.
         "acceptWeak" or "accept_weak" => accept_weak: bool = true;
@@ -23,7 +23,7 @@ section! {
         "duplicates" => duplicates: Option<DuplicateDrafts> = None, shown "supersede";
         /// Which drafts have front matter; reference means only those in folders of their own.
         "frontMatter" or "front_matter" => front_matter: Option<DraftFrontMatter> = None, shown "always";
-        /// Whether drafts in skills/auto are in the prompt unreviewed.
+        /// Whether drafts are in the prompt unreviewed.
         "draftsInIndex" or "drafts_in_index" => drafts_in_index: Option<bool> = None, shown "false";
         /// A run with fewer steps makes no draft.
         "minSteps" or "min_steps" => min_steps: usize = 1;
@@ -40,6 +40,11 @@ section! {
 const MOST_KEPT_RUNS: u32 = 5_000;
 
 impl TracesSection {
+    /// Whether drafts are in the prompt before a person has read them.
+    pub fn uses_unread_drafts(&self) -> bool {
+        self.drafts_in_index.unwrap_or(self.reference_exact)
+    }
+
     /// Whether what hooks tell is learned from.
     pub fn learns_from_hooks(&self) -> bool {
         self.enabled && self.sources.contains(&TraceSource::Live)
@@ -53,7 +58,7 @@ choices! {
         /// It is proposed, and waits for a person.
         #[default]
         Proposal = "proposal",
-        /// It is written at once where nothing speaks against it, in OpenPocket's folders.
+        /// It is written at once where nothing speaks against it, in the form that the profile reads.
         Auto = "auto",
         /// Runs are remembered and compared; nothing is drafted.
         Off = "off",

@@ -1,6 +1,6 @@
 //! OpenPocket's rules, permissive and strict.
 
-use sinew_settings::ReasonCode;
+use sinew_settings::{ReasonCode, ReasonSeverity};
 
 use super::document::{SkillDocument, at_field};
 use super::name::folder_name_fix;
@@ -31,7 +31,8 @@ pub(super) fn check(target: &ValidationFile<'_>, strict: bool) -> Vec<Validation
     match &document.front {
         None => {
             let message = "the file does not start with front matter (`---`)";
-            issues.push(ValidationIssue::error("FRONTMATTER_MISSING", message).at_line(Some(1)));
+            let issue = ValidationIssue::error("FRONTMATTER_MISSING", message).at_line(Some(1));
+            issues.push(lenient(issue, strict));
         }
         Some(Err(reason)) => {
             let code = match reason.code {
@@ -73,7 +74,7 @@ fn check_fields(
     match &name {
         None => {
             let issue = ValidationIssue::error("NAME_MISSING", "there is no `name`");
-            issues.push(at_field(issue, front, "name").fixed_by(fix()));
+            issues.push(lenient(at_field(issue, front, "name").fixed_by(fix()), strict));
         }
         Some(name) if strict => {
             let wrong = |code, message: String| {
@@ -83,7 +84,9 @@ fn check_fields(
                 let message = "the name must be lower-case letters, digits and hyphens, at most 64";
                 issues.push(wrong("NAME_INVALID", message.to_owned()));
             }
-            if names::slug(name) != target.directory {
+            let is_draft_folder = drafted_name(document, target.directory)
+                .is_some_and(|drafted| drafted == names::slug(name));
+            if names::slug(name) != target.directory && !is_draft_folder {
                 let message =
                     format!("the name `{name}` does not fit the folder `{}`", target.directory);
                 issues.push(wrong("NAME_PATH_MISMATCH", message));
@@ -93,8 +96,29 @@ fn check_fields(
     }
     if text_of(front.fields.get_ignore_case("description")).is_none() {
         let issue = ValidationIssue::error("DESCRIPTION_MISSING", "there is no `description`");
-        issues.push(at_field(issue, front, "description"));
+        issues.push(lenient(at_field(issue, front, "description"), strict));
     }
+}
+
+/// In the permissive modes a heading, the first line and the file's name stand in for what is missing:
+/// such a file loads, so it passes.
+fn lenient(issue: ValidationIssue, strict: bool) -> ValidationIssue {
+    match strict {
+        true => issue,
+        false => ValidationIssue { severity: ReasonSeverity::Warn, ..issue },
+    }
+}
+
+/// The name in the folder of a draft that was made from a run: OpenPocket puts the time before it.
+fn drafted_name<'d>(document: &SkillDocument<'_>, directory: &'d str) -> Option<&'d str> {
+    const STAMP: &[u8] = b"00000000-000000-";
+    let front = document.fenced.front?;
+    let fits = |(byte, shape): (u8, &u8)| match shape {
+        b'0' => byte.is_ascii_digit(),
+        _ => byte == *shape,
+    };
+    let is_stamped = directory.len() > STAMP.len() && directory.bytes().zip(STAMP).all(fits);
+    (is_stamped && front.contains("auto_skill_draft")).then(|| &directory[STAMP.len()..])
 }
 
 /// The text of a field; a list counts as text, because OpenPocket reads its line literally.
