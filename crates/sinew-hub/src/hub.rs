@@ -20,6 +20,7 @@ use crate::settings::{
     DEFAULT_NAME, HubOptions, HubOverrides, RegistryAddress, display_address, join_path,
     parse_address,
 };
+use crate::signature::SignatureRules;
 use crate::source::github::GitHubClient;
 
 /// Everything needed to reach skills in registries and other sources.
@@ -29,6 +30,7 @@ pub struct Hub {
     pub(crate) settings: HubOptions,
     pub(crate) http: Arc<HttpClient>,
     pub(crate) cache: HubCache,
+    pub(crate) signatures: SignatureRules,
     scanner: OnceLock<Scanner>,
     registries: Mutex<BTreeMap<String, Arc<RegistryClient>>>,
 }
@@ -62,7 +64,9 @@ impl Hub {
         let http = Arc::new(HttpClient::new(options, Arc::clone(&env.clock))?);
         let cache = HubCache::in_home(&env.sinew_home());
         let registries = Mutex::default();
-        let hub = Self { env, settings, http, cache, scanner: OnceLock::new(), registries };
+        let signatures = SignatureRules::read(&config.signatures, &env);
+        let scanner = OnceLock::new();
+        let hub = Self { env, settings, http, cache, signatures, scanner, registries };
         Ok((hub, HubAuthority::new()))
     }
 

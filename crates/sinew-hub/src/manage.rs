@@ -101,6 +101,53 @@ impl Hub {
         })
     }
 
+    /// Removes a skill that no lock covers, and returns the copy that is kept of it; `None` where
+    /// there is none.
+    pub fn retire(
+        &self,
+        permit: ChangePermit,
+        workdir: &Workdir,
+    ) -> Result<Option<std::path::PathBuf>, HubError> {
+        let ChangePermit { skill: key } = permit;
+        let entered = workdir.acquire(&self.env)?;
+        if workdir.lock(&self.env)?.skills.contains_key(&key) {
+            let message = format!("{key} was installed, and is removed by `sinew uninstall`");
+            return Err(HubError::new(ErrorCode::Exists, message));
+        }
+        let target = workdir.target(&key);
+        if std::fs::symlink_metadata(&target).is_err() {
+            return Ok(None);
+        }
+        let backup = self.backup(entered.workdir, &key)?;
+        let trash = journal::trash(workdir, &key);
+        journal::empty_trash(workdir, &key)?;
+        let failed = |error: std::io::Error| HubError::file("remove", &target, error);
+        if let Some(folder) = trash.parent() {
+            std::fs::create_dir_all(folder).map_err(failed)?;
+        }
+        std::fs::rename(&target, &trash).map_err(failed)?;
+        journal::empty_trash(workdir, &key)?;
+        Ok(Some(backup))
+    }
+
+    /// Takes a skill out of the lock and leaves its folder: from now on it is the user's own, and
+    /// may be edited. Nothing happens where it is not locked.
+    pub fn disown(&self, permit: ChangePermit, workdir: &Workdir) -> Result<(), HubError> {
+        let ChangePermit { skill: key } = permit;
+        if !workdir.lock(&self.env)?.skills.contains_key(&key) {
+            return Ok(());
+        }
+        let _entered = workdir.acquire(&self.env)?;
+        let mut lock = workdir.lock(&self.env)?;
+        match lock.skills.remove(&key) {
+            Some(entry) => {
+                ClawhubLock::remove(&workdir.root, &*self.env.clock, &key, &entry)?;
+                lock.write(&workdir.lock_path())
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Changes an entry in both locks.
     fn change(
         &self,

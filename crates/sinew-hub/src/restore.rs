@@ -145,6 +145,7 @@ impl Hub {
                 artifact: None,
                 scan: ScanRecord::of(&report, report.verdict, now.clone()),
                 capabilities: report.capabilities.clone(),
+                signature: crate::signature::judge(&tree, &self.signatures),
                 approval: None,
                 upstream: None,
                 unverified: true,

@@ -10,7 +10,7 @@ use crate::error::HubError;
 use crate::hub::Hub;
 use crate::net::NetworkAccess;
 use crate::reference::{RegistryRef, RequestedVersion, ShorthandMeaning, SkillReference};
-use crate::registry::RegistryClient;
+use crate::registry::{QualifiedSlug, RegistryClient};
 use crate::settings::DEFAULT_NAME;
 use crate::source::skills_sh;
 use crate::wire::{SearchRowWire, SkillSummaryWire};
@@ -101,12 +101,28 @@ pub enum NameMatching {
 pub struct RegistryQuery {
     /// The words.
     pub words: String,
+    /// The same task in a few keywords: registries are searched with both. A source that wants every
+    /// word of a query is searched with these alone.
+    pub keywords: Option<String>,
     /// Which sources.
     pub sources: SearchSources,
     /// How names are compared.
     pub matching: NameMatching,
     /// How many results from each source.
     pub limit: usize,
+}
+
+impl RegistryQuery {
+    /// The words, and the keywords where there are any.
+    fn each(&self) -> impl Iterator<Item = &str> {
+        let words = Some(self.words.as_str()).filter(|words| !words.is_empty());
+        let keywords = self.keywords.as_deref().filter(|keywords| *keywords != self.words);
+        words.into_iter().chain(keywords)
+    }
+
+    fn fewest_words(&self) -> &str {
+        self.keywords.as_deref().unwrap_or(&self.words)
+    }
 }
 
 /// The results of a search.
@@ -158,14 +174,22 @@ impl Hub {
         };
         let (mut answered, mut failures) = (false, Vec::new());
         for name in registries {
-            match self.search_registry(&name, query, &mut found.diagnostics) {
-                Ok(rows) => {
-                    answered = true;
-                    found.candidates.extend(rows);
+            for words in query.each() {
+                match self.search_registry(&name, words, query, &mut found.diagnostics) {
+                    Ok(rows) => {
+                        answered = true;
+                        found.candidates.extend(rows);
+                    }
+                    // One that does not answer is not asked twice.
+                    Err(error) => {
+                        failures.push(error);
+                        break;
+                    }
                 }
-                Err(error) => failures.push(error),
             }
         }
+        let mut seen = BTreeSet::new();
+        found.candidates.retain(|candidate| seen.insert(candidate.reference.clone()));
         for candidate in &mut found.candidates {
             candidate.relevant = relevant(candidate);
         }
@@ -197,28 +221,39 @@ impl Hub {
             return Err(failures.remove(0));
         }
         found.diagnostics.extend(failures.iter().map(|error| error.message.clone()));
-        let mut seen = BTreeSet::new();
+        seen.clear();
         found.candidates.retain(|candidate| seen.insert(candidate.reference.clone()));
         found.candidates.sort_by_key(|c| (!c.relevant, !c.reviewed));
         self.remember_found(&found.candidates);
         Ok(found)
     }
 
+    /// The text of a skill's SKILL.md, where the registry of a row has it ready.
+    pub fn skill_text(&self, row: &RegistryCandidate) -> Option<String> {
+        let version = row.version.as_deref()?;
+        let reference = SkillReference::parse(&row.reference, ShorthandMeaning::GitHub).ok()?;
+        let SkillReference::Registry(at) = reference else { return None };
+        let registry = self.registry(at.registry.as_deref()).ok()?;
+        let skill = QualifiedSlug { slug: &at.slug, owner: at.owner.as_deref() };
+        String::from_utf8(registry.file(skill, "SKILL.md", version).ok()?).ok()
+    }
+
     fn search_registry(
         &self,
         name: &str,
+        words: &str,
         query: &RegistryQuery,
         diagnostics: &mut Vec<String>,
     ) -> Result<Vec<RegistryCandidate>, HubError> {
         let registry = self.registry(Some(name))?;
         if query.matching == NameMatching::Prefix {
-            let page = registry.search_prefix(&query.words, query.limit)?;
+            let page = registry.search_prefix(words, query.limit)?;
             diagnostics.extend(page.problems);
             return Ok(page.rows.iter().filter_map(|info| listed(&registry, info)).collect());
         }
         let page = match query.matching {
-            NameMatching::Exact => registry.search_exact(&query.words, query.limit)?,
-            _ => registry.search(&query.words, query.limit)?,
+            NameMatching::Exact => registry.search_exact(words, query.limit)?,
+            _ => registry.search(words, query.limit)?,
         };
         diagnostics.extend(page.problems);
         let mut rows = Vec::new();
@@ -250,7 +285,7 @@ impl Hub {
             );
             return self.search_skills_sh(query);
         }
-        let hits = github.search(&query.words, query.limit)?;
+        let hits = github.search(query.fewest_words(), query.limit)?;
         Ok(hits
             .into_iter()
             .map(|hit| {
@@ -273,7 +308,8 @@ impl Hub {
     }
 
     fn search_skills_sh(&self, query: &RegistryQuery) -> Result<Vec<RegistryCandidate>, HubError> {
-        let rows = skills_sh::search(&self.http, &self.settings, &query.words, query.limit)?;
+        let rows =
+            skills_sh::search(&self.http, &self.settings, query.fewest_words(), query.limit)?;
         Ok(rows
             .into_iter()
             .map(|row| RegistryCandidate {
@@ -305,7 +341,8 @@ impl Hub {
             )
             .hint("search once while online"));
         };
-        let words: Vec<String> = query.words.split_whitespace().map(str::to_lowercase).collect();
+        let words = query.fewest_words().split_whitespace();
+        let words: Vec<String> = words.map(str::to_lowercase).collect();
         let fits = |row: &RegistryCandidate| {
             let name = row.name.to_lowercase();
             let text = format!("{name} {} {}", row.reference, row.summary).to_lowercase();

@@ -281,7 +281,7 @@ impl Hub {
                 pin_reason: entry.pin_reason.clone(),
                 retained: Some(entry.retained),
                 upstream: entry.upstream.clone(),
-                note: drift.or(verified.held).or(verified.problem),
+                note: drift.or(verified.held).or(verified.problem).or_else(|| short_term(entry)),
                 path: workdir.target(key),
             });
         }
@@ -392,4 +392,10 @@ pub fn hold_reason(
 pub(crate) fn missing_folder_error(key: &str) -> HubError {
     HubError::new(ErrorCode::NotFound, format!("the folder of {key} is gone"))
         .hint(format!("`sinew restore` reinstalls it; `sinew uninstall {key}` removes its entry"))
+}
+
+/// What an acquisition brought for one task.
+fn short_term(entry: &LockEntry) -> Option<String> {
+    let run = entry.run.as_deref()?;
+    Some(format!("short-term, for the run {run}; it goes when that run ends"))
 }

@@ -104,7 +104,7 @@ impl Hub {
     }
 
     /// A copy of a folder that has local changes.
-    fn backup(&self, workdir: &Workdir, key: &str) -> Result<PathBuf, HubError> {
+    pub(crate) fn backup(&self, workdir: &Workdir, key: &str) -> Result<PathBuf, HubError> {
         let tree = SkillTree::from_folder(&workdir.target(key))?;
         let name = format!("{}-{}.zip", key.replace('/', "--"), self.env.clock.now_ms());
         let path = workdir.state.join("backups").join(name);
@@ -133,6 +133,7 @@ impl Hub {
             artifact: prepared.fetched.artifact.clone(),
             scan: ScanRecord::of(&prepared.report, review.verdict, now.clone()),
             capabilities: review.capabilities.clone(),
+            signature: review.signature.clone(),
             approval: Some(approval),
             upstream: registry.then(|| UpstreamRecord {
                 verdict: review.upstream.clone(),

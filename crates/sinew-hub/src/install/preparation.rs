@@ -22,6 +22,7 @@ use crate::lock::{LockEntry, LockFile, ScanRecord, SourceKind, is_key};
 use crate::net::DownloadProgress;
 use crate::reference::RequestedVersion;
 use crate::resolve::ResolvedVersion;
+use crate::signature::{self, SignatureRecord, SignatureState};
 use crate::tree::SkillTree;
 use crate::update::UpdateResult;
 use crate::workdir::Workdir;
@@ -391,6 +392,10 @@ impl<'h> PreparationContext<'h> {
                 HubError::new(ErrorCode::IntegrityMismatch, message).hint("nothing was changed")
             );
         }
+        let signature = signature::judge(&fetched.tree, &self.hub.signatures);
+        self.hub.signatures.check(&key, &signature)?;
+        let mut warnings = warnings(&resolved, &fetched);
+        warnings.extend(signature_warning(&signature, previous.as_ref()));
         let capabilities = serde_json::to_vec(&report.capabilities).unwrap_or_default();
         let review = InstallReview {
             occasion,
@@ -407,7 +412,8 @@ impl<'h> PreparationContext<'h> {
             upstream: resolved.verdict().to_owned(),
             setup: resolved.setup.iter().map(|setup| setup.key.clone()).collect(),
             entries: Vec::new(),
-            warnings: warnings(&resolved, &fetched),
+            warnings,
+            signature,
             bytes: report.capabilities.bytes,
             files: fetched.tree.files().len(),
             source: resolved.source,
@@ -430,6 +436,18 @@ impl<'h> PreparationContext<'h> {
             workdir: self.workdir,
             request: self.request,
         })
+    }
+}
+
+/// What a person must know about who signed: a signer that is not proved, or another than before.
+fn signature_warning(new: &SignatureRecord, previous: Option<&LockEntry>) -> Option<String> {
+    let signer = |record: &SignatureRecord| record.signer.as_ref().map(|one| one.name.clone());
+    match previous.and_then(|entry| signer(&entry.signature).map(|_| &entry.signature)) {
+        Some(old) if signer(old) != signer(new) => {
+            Some(format!("it was {}; now: {}", old.sentence(), new.sentence()))
+        }
+        _ if new.state == SignatureState::Unproved => Some(new.sentence()),
+        _ => None,
     }
 }
 

@@ -17,6 +17,7 @@ use crate::lock::{
     SourceRecord, timestamp,
 };
 use crate::reference::SkillReference;
+use crate::signature::SignatureRecord;
 use crate::tree::SkillTree;
 use crate::update::{UpdateResult, UpdateStatus};
 use crate::workdir::Workdir;
@@ -206,6 +207,9 @@ pub struct InstallReview {
     pub findings: Vec<FindingRecord>,
     /// What it can reach and change.
     pub capabilities: SkillCapabilities,
+    /// Who signed it.
+    #[serde(default)]
+    pub signature: SignatureRecord,
     /// The verdict of the registry's moderators: `clean`, `suspicious`, `unknown` …
     pub upstream: String,
     /// What it needs before it works.

@@ -1,10 +1,14 @@
 //! One installed skill, as the lock records it.
 
+use std::path::{Component, Path, PathBuf};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use sinew_guard::scan::{FindingSeverity, ScanReport, SkillCapabilities, Verdict};
+use sinew_settings::path_text;
 
 use crate::digest::FileRecord;
+use crate::signature::SignatureRecord;
 
 /// One installed skill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -38,6 +42,9 @@ pub struct LockEntry {
     /// What it can reach and change.
     #[serde(default)]
     pub capabilities: SkillCapabilities,
+    /// Who signed it, as far as that was proved when it was installed.
+    #[serde(default, skip_serializing_if = "SignatureRecord::is_unsigned")]
+    pub signature: SignatureRecord,
     /// Who approved it; without an approval the skill is held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<LockApproval>,
@@ -144,6 +151,35 @@ impl SourceRecord {
         }
     }
 
+    /// Names a folder of `project` by its path in it.
+    pub(super) fn shorten_paths(&mut self, project: &Path) {
+        if self.kind != SourceKind::Local {
+            return;
+        }
+        let short = |text: &str| {
+            let below = Path::new(text).strip_prefix(project).ok();
+            below.filter(|path| is_below(path)).map(path_text)
+        };
+        if let Some(url) = self.url.as_deref().and_then(short) {
+            self.url = Some(url);
+        }
+        if let Some(requested) = short(&self.requested) {
+            self.requested = requested;
+        }
+    }
+
+    /// The whole paths again. What a user typed begins with a dot, and stays as it is.
+    pub(super) fn restore_paths(&mut self, project: &Path) {
+        let is_local = self.kind == SourceKind::Local;
+        let written = self.url.clone().filter(|url| is_local && is_below(Path::new(url)));
+        let Some(written) = written else { return };
+        let whole = path_text(&project.join(&written));
+        if self.requested == written {
+            self.requested.clone_from(&whole);
+        }
+        self.url = Some(whole);
+    }
+
     /// The source's identity, for noticing that the owner or registry has changed.
     pub fn identity(&self) -> String {
         let part = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -154,11 +190,23 @@ impl SourceRecord {
             SourceKind::Github | SourceKind::SkillsSh => {
                 format!("github.com/{} {}", part(&self.repo), part(&self.path))
             }
-            SourceKind::Git | SourceKind::WellKnown | SourceKind::Local => {
+            SourceKind::Git | SourceKind::WellKnown => {
                 format!("{} {}", part(&self.url), part(&self.path).trim()).trim().to_owned()
+            }
+            // `a/./b` is `a/b`.
+            SourceKind::Local => {
+                let url = part(&self.url);
+                let plain: PathBuf = Path::new(&url).components().collect();
+                format!("{} {}", path_text(&plain), part(&self.path).trim()).trim().to_owned()
             }
         }
     }
+}
+
+/// Whether a path is plain, and leads below where it begins.
+fn is_below(path: &Path) -> bool {
+    let plain = |part| matches!(part, Component::Normal(_));
+    path.components().next().is_some() && path.components().all(plain)
 }
 
 /// The kind of source a skill came from.

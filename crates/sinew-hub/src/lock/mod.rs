@@ -50,7 +50,7 @@ impl LockFile {
             Err(error) => return Err(HubError::file("read", path, error)),
         };
         match parse(&bytes) {
-            Some(lock) => Ok(lock),
+            Some(lock) => Ok(lock.with_places_of(path)),
             None => Err(put_aside(path, clock)),
         }
     }
@@ -58,7 +58,7 @@ impl LockFile {
     /// Reads a lock and leaves the file where it is; `None` if it is damaged.
     pub fn peek(path: &Path) -> Option<Self> {
         match std::fs::read(path) {
-            Ok(bytes) => parse(&bytes),
+            Ok(bytes) => parse(&bytes).map(|lock| lock.with_places_of(path)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(Self::default()),
             Err(_) => None,
         }
@@ -74,7 +74,12 @@ impl LockFile {
         }
         self.generation += 1;
         let mut skills: BTreeMap<&str, Value> = BTreeMap::new();
+        let project = project_of(path);
         for (key, entry) in &self.skills {
+            let mut entry = entry.clone();
+            if let Some(project) = project {
+                entry.source.shorten_paths(project);
+            }
             skills.insert(key, serde_json::to_value(entry).unwrap_or_default());
         }
         for (key, value) in &self.unreadable {
@@ -90,6 +95,17 @@ impl LockFile {
         let text = serde_json::to_string_pretty(&value).unwrap_or_default() + "\n";
         atomic::write(path, text.as_bytes(), FileAccess::Shared)
             .map_err(|error| HubError::file("write", path, error))
+    }
+
+    /// A lock of a project names folders of the project by their path in it: it is shared, and others
+    /// keep the project elsewhere.
+    fn with_places_of(mut self, path: &Path) -> Self {
+        if let Some(project) = project_of(path) {
+            for entry in self.skills.values_mut() {
+                entry.source.restore_paths(project);
+            }
+        }
+        self
     }
 
     /// The key of an installed skill, given its key, or its slug if only one skill has it.
@@ -122,6 +138,12 @@ impl LockFile {
             }
         }
     }
+}
+
+/// The project that a lock belongs to: the folder with `.sinew/lock.json` in it.
+fn project_of(lock: &Path) -> Option<&Path> {
+    let state = lock.parent()?;
+    state.parent().filter(|_| state.file_name().is_some_and(|name| name == ".sinew"))
 }
 
 fn parse(bytes: &[u8]) -> Option<LockFile> {

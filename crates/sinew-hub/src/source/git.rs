@@ -44,6 +44,29 @@ pub fn fetch(
     env: &Environment,
     network: NetworkAccess,
 ) -> Result<GitCheckout, HubError> {
+    fetch_within(at, commit, env, network, GitReach::Anywhere)
+}
+
+/// Fetches a repository whose files are looked at and not used: also one on this machine, by a
+/// `file://` address. Nothing of it is left when the checkout is dropped.
+pub fn fetch_to_look(
+    at: &GitRef,
+    env: &Environment,
+    network: NetworkAccess,
+) -> Result<GitCheckout, HubError> {
+    match at.url.starts_with("file://") {
+        true => fetch_within(at, None, env, NetworkAccess::On, GitReach::ThisMachine),
+        false => fetch_within(at, None, env, network, GitReach::Anywhere),
+    }
+}
+
+fn fetch_within(
+    at: &GitRef,
+    commit: Option<&str>,
+    env: &Environment,
+    network: NetworkAccess,
+    reach: GitReach,
+) -> Result<GitCheckout, HubError> {
     if network == NetworkAccess::Off {
         return Err(HubError::new(
             ErrorCode::Offline,
@@ -60,7 +83,7 @@ pub fn fetch(
         .prefix("fetch-")
         .tempdir_in(&folder)
         .map_err(|error| HubError::file("create", &folder, error))?;
-    let git = GitRunner { env, folder: work.path() };
+    let git = GitRunner { env, folder: work.path(), reach };
     let wanted = commit.or(at.at.as_deref());
     let commit = match wanted.filter(|wanted| is_commit(wanted)) {
         Some(commit) => commit.to_ascii_lowercase(),
@@ -112,9 +135,23 @@ impl GitCheckout {
     }
 }
 
-struct GitRunner<'a> {
-    env: &'a Environment,
-    folder: &'a Path,
+/// Whose repository is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GitReach {
+    /// One that a reference names: https and ssh, without the user's credentials.
+    Anywhere,
+    /// One on this machine that is only looked at, without the user's git configuration.
+    ThisMachine,
+    /// The person's own, whose address they typed: also a folder or a server on this machine, with
+    /// their git configuration, because it may need their credentials.
+    Own,
+}
+
+/// Runs `git` in a folder.
+pub(crate) struct GitRunner<'a> {
+    pub(crate) env: &'a Environment,
+    pub(crate) folder: &'a Path,
+    pub(crate) reach: GitReach,
 }
 
 impl GitRunner<'_> {
@@ -140,7 +177,7 @@ impl GitRunner<'_> {
         })
     }
 
-    fn run(&self, args: &[&str]) -> Result<Vec<u8>, HubError> {
+    pub(crate) fn run(&self, args: &[&str]) -> Result<Vec<u8>, HubError> {
         let vars = self.variables();
         let cannot = |error: child::ProgramStartError| {
             HubError::new(ErrorCode::File, error.to_string())
@@ -158,13 +195,24 @@ impl GitRunner<'_> {
             "protocol.ssh.allow=always",
             "protocol.ext.allow=never",
             "submodule.recurse=false",
-            "credential.helper=",
             "filter.lfs.smudge=",
             "filter.lfs.process=",
             "filter.lfs.required=false",
         ];
+        let reach: &[&str] = match self.reach {
+            GitReach::Anywhere => &["credential.helper="],
+            GitReach::ThisMachine => &["credential.helper=", "protocol.file.allow=always"],
+            GitReach::Own => &[
+                "protocol.file.allow=always",
+                "protocol.http.allow=always",
+                "gc.auto=0",
+                "commit.gpgSign=false",
+                "core.autocrlf=false",
+                "core.attributesFile=/dev/null",
+            ],
+        };
         let mut all: Vec<OsString> = Vec::new();
-        for setting in hardened {
+        for setting in hardened.iter().chain(reach) {
             all.extend(["-c".into(), setting.into()]);
         }
         all.extend(args.iter().map(OsString::from));
@@ -212,15 +260,22 @@ impl GitRunner<'_> {
         vars.insert("HOME".to_owned(), self.env.home.to_string_lossy().into_owned());
         for (name, value) in [
             ("GIT_CONFIG_NOSYSTEM", "1"),
-            ("GIT_CONFIG_GLOBAL", "/dev/null"),
             ("GIT_TERMINAL_PROMPT", "0"),
             ("GIT_ASKPASS", ""),
             ("SSH_ASKPASS", ""),
-            ("GIT_ALLOW_PROTOCOL", "https:ssh"),
             ("GIT_LFS_SKIP_SMUDGE", "1"),
             ("GIT_SSH_COMMAND", "ssh -o BatchMode=yes"),
         ] {
             vars.insert(name.to_owned(), value.to_owned());
+        }
+        let (protocols, configuration) = match self.reach {
+            GitReach::Anywhere => ("https:ssh", Some("/dev/null")),
+            GitReach::ThisMachine => ("file", Some("/dev/null")),
+            GitReach::Own => ("https:ssh:file:http", None),
+        };
+        vars.insert("GIT_ALLOW_PROTOCOL".to_owned(), protocols.to_owned());
+        if let Some(file) = configuration {
+            vars.insert("GIT_CONFIG_GLOBAL".to_owned(), file.to_owned());
         }
         vars
     }

@@ -47,6 +47,7 @@ fn many_who_ask_wait_together() {
                 std::thread::sleep(Duration::from_millis(50 * number));
                 let query = RegistryQuery {
                     words: format!("tides {number}"),
+                    keywords: None,
                     sources: SearchSources::Registry("clawhub".to_owned()),
                     matching: NameMatching::Words,
                     limit: 5,
@@ -201,6 +202,7 @@ fn offline_makes_no_request_and_uses_the_cache() {
     world.install("ada/clouds").unwrap();
     let query = RegistryQuery {
         words: "tides".to_owned(),
+        keywords: None,
         sources: SearchSources::Usual,
         matching: NameMatching::Words,
         limit: 5,

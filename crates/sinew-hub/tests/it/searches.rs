@@ -6,7 +6,13 @@ use sinew_testkit::{SiteAnswer, TestSite, skill_text};
 use crate::support::{World, refused};
 
 fn query(words: &str, sources: SearchSources) -> RegistryQuery {
-    RegistryQuery { words: words.to_owned(), sources, matching: NameMatching::Words, limit: 10 }
+    RegistryQuery {
+        words: words.to_owned(),
+        keywords: None,
+        sources,
+        matching: NameMatching::Words,
+        limit: 10,
+    }
 }
 
 fn references(found: &RegistryHits) -> Vec<(&str, bool)> {
