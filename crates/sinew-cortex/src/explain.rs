@@ -7,7 +7,7 @@ use sinew_settings::config::CandidateOrder;
 use crate::lesson::{self, Lesson, RememberedLesson};
 use crate::memory::{CortexMemory, LastFailure, Region, RegionCandidate};
 use crate::policy::CortexPolicy;
-use crate::reflex::{self, ReflexContext, ReflexStatus};
+use crate::reflex::{self, ReadOnlyWord, ReflexContext, ReflexStatus};
 use crate::time::UtcDay;
 use crate::{bayes, weight};
 
@@ -125,6 +125,9 @@ pub enum FilterReason {
     /// Too weak.
     #[serde(rename = "effective_weight<0.3")]
     Weak,
+    /// It was learned for other tasks of the region.
+    #[serde(rename = "unfit")]
+    Unfit,
     /// Unreliable, and offered within the last 30 days.
     #[serde(rename = "last_resort")]
     LastResort,
@@ -276,7 +279,8 @@ pub fn candidate_view(
         held.lesson.slug() == Some(&candidate.slug)
             && held.faded_confidence(today, policy) >= lesson::KEEP_MIN
     };
-    let moment = ReflexContext { idle, ..ReflexContext::default() };
+    let declared = ReadOnlyWord::of(memory, candidate.digest.as_deref());
+    let moment = ReflexContext { idle, declared, ..ReflexContext::default() };
     CandidateView {
         slug: candidate.slug.clone(),
         version: candidate.version.clone(),

@@ -13,14 +13,14 @@ use crate::failure::FailureKind;
 use crate::id::Ulid;
 use crate::lesson::RememberedLesson;
 use crate::memory::{
-    BlacklistedSkill, CortexMemory, LastFailure, Region, RegionCandidate, RegionPattern,
-    RegionSignal, RetainedSkill, used_on,
+    BlacklistedSkill, CortexMemory, DeclaredReadOnly, LastFailure, Region, RegionCandidate,
+    RegionPattern, RegionSignal, RetainedSkill, used_on,
 };
 use crate::policy::CortexPolicy;
 use crate::prune;
 use crate::record::{
-    BlacklistOp, ConsentRecord, CortexImportMode, CortexRecord, ForgetScope, LessonOp, RecordBody,
-    RegionSkill, SkillOutcome, StatKey, UseResult,
+    BlacklistOp, ConsentRecord, CortexImportMode, CortexRecord, ForgetScope, LessonOp,
+    ReadOnlyDeclaration, ReadOnlyOp, RecordBody, RegionSkill, SkillOutcome, StatKey, UseResult,
 };
 use crate::shield;
 use crate::time::UtcInstant;
@@ -34,6 +34,8 @@ const MAX_APPROVED: usize = 8;
 const MAX_KEYS: usize = 32;
 /// Outcomes stored per missing program.
 const MAX_MISSING: usize = 8;
+/// Digests of which is remembered what their uses changed: more than a person declares.
+const MAX_OBSERVED: usize = 500;
 
 /// The memory of a log. Order and repetition of the records do not matter.
 pub fn fold<'a>(
@@ -212,7 +214,50 @@ fn apply(memory: &mut CortexMemory, record: &CortexRecord, spared: bool, policy:
                 candidate.offered = Some(at.day());
             }
         }
+        RecordBody::KeepDeclined(place) => {
+            *memory.keep_declined.entry(place.slug.clone()).or_default() += 1;
+        }
+        RecordBody::Vanished(place) => {
+            memory.vanished.entry(place.slug.clone()).or_insert(at);
+        }
+        RecordBody::ReadOnly(declared) => declare(memory, declared, at),
         RecordBody::Unknown => {}
+    }
+}
+
+/// A person's word counts from now on; what earned a reflex but for its side effects has it at once.
+fn declare(memory: &mut CortexMemory, declared: &ReadOnlyDeclaration, at: UtcInstant) {
+    let ReadOnlyDeclaration { op, slug, digest, who } = declared;
+    if *op == ReadOnlyOp::Revoke {
+        memory.read_only.remove(digest);
+        return;
+    }
+    let entry = DeclaredReadOnly { slug: slug.clone(), who: who.clone(), since: at };
+    memory.read_only.insert(digest.clone(), entry);
+    if memory.is_declared_read_only(digest) {
+        for candidate in each_candidate(memory, slug) {
+            let is_it = candidate.digest.as_ref() == Some(digest) && candidate.streak > 0;
+            candidate.reflex |= is_it && reflex::is_earned_but_for_effects(candidate);
+        }
+    }
+}
+
+/// Remembers what uses of these files were seen to change.
+fn observe(memory: &mut CortexMemory, outcome: &SkillOutcome) {
+    let Some(digest) = &outcome.digest else { return };
+    let seen: Vec<&String> =
+        outcome.observed.iter().filter(|tag| reflex::is_forbidden(tag)).collect();
+    let has_room = memory.observed.len() < MAX_OBSERVED
+        || memory.observed.contains_key(digest)
+        || memory.read_only.contains_key(digest);
+    if seen.is_empty() || !has_room {
+        return;
+    }
+    let known = memory.observed.entry(digest.clone()).or_default();
+    for tag in seen {
+        if !known.contains(tag) && known.len() < MAX_TAGS {
+            known.push(tag.clone());
+        }
     }
 }
 
@@ -224,6 +269,10 @@ fn apply_outcome(
     spared: bool,
     policy: &CortexPolicy,
 ) {
+    // What is used is there again.
+    memory.vanished.remove(&outcome.slug);
+    // What was seen counts, however the use ended.
+    observe(memory, outcome);
     let failed = match outcome.result {
         UseResult::Unknown => return,
         UseResult::Success => None,
@@ -245,7 +294,12 @@ fn apply_outcome(
             region.candidates.push(RegionCandidate::new(slug, source, &outcome.version, today));
         }
     }
+    let excused =
+        outcome.digest.as_deref().is_some_and(|digest| memory.is_declared_read_only(digest));
     let Some(candidate) = find_candidate(memory, &outcome.region, &outcome.slug) else { return };
+    if outcome.digest.is_some() {
+        candidate.digest.clone_from(&outcome.digest);
+    }
     if candidate.version != outcome.version {
         if candidate.announced.as_deref() != Some(&outcome.version) {
             other_version(candidate, &outcome.version);
@@ -262,7 +316,10 @@ fn apply_outcome(
     }
     let blame = if outcome.blame > 0.0 && outcome.blame < 1.0 { outcome.blame } else { 1.0 };
     match failed {
-        None => succeed(candidate, at, blame, policy),
+        None => {
+            succeed(candidate, at, blame, policy);
+            candidate.reflex |= excused && reflex::is_earned_but_for_effects(candidate);
+        }
         Some(kind) => fail(candidate, at, kind, outcome, blame, shielded, policy),
     }
 }

@@ -20,7 +20,7 @@ use crate::time::{UtcDay, UtcInstant};
 use crate::weight::{self, RecentSuccesses};
 
 /// The version of the serialised form. A snapshot of another version is folded again.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Everything that is remembered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -47,6 +47,18 @@ pub struct CortexMemory {
     pub retained: Vec<RetainedSkill>,
     /// Digests that a person approved for installation, by region and slug.
     pub approved: BTreeMap<String, BTreeMap<String, Vec<String>>>,
+    /// Digests of which a person said that they only read on this machine.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub read_only: BTreeMap<String, DeclaredReadOnly>,
+    /// What uses of a digest were seen to change, by digest.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub observed: BTreeMap<String, Vec<String>>,
+    /// How often a person declined to keep a skill, by slug.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub keep_declined: BTreeMap<String, u32>,
+    /// Skills that are gone from where they came from, and since when.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub vanished: BTreeMap<String, UtcInstant>,
     /// Records that are skipped.
     pub retracted: BTreeSet<Ulid>,
     /// Service failures of the last minutes.
@@ -71,6 +83,10 @@ impl CortexMemory {
             stats: CortexStats::default(),
             retained: Vec::new(),
             approved: BTreeMap::new(),
+            read_only: BTreeMap::new(),
+            observed: BTreeMap::new(),
+            keep_declined: BTreeMap::new(),
+            vanished: BTreeMap::new(),
             retracted: BTreeSet::new(),
             outage: OutageState::default(),
             extra: BTreeMap::new(),
@@ -104,6 +120,26 @@ impl CortexMemory {
         digests.is_some_and(|digests| digests.iter().any(|known| known == digest))
     }
 
+    /// Whether a person declared exactly these files read-only, and nothing that was seen says otherwise.
+    pub fn is_declared_read_only(&self, digest: &str) -> bool {
+        self.read_only.contains_key(digest) && self.contradictions(digest).is_empty()
+    }
+
+    /// What uses of these files were seen to change.
+    pub fn contradictions(&self, digest: &str) -> &[String] {
+        self.observed.get(digest).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a skill is gone from where it came from, and was not found again.
+    pub fn is_vanished(&self, slug: &str) -> bool {
+        self.vanished.contains_key(slug)
+    }
+
+    /// Whether keeping a skill may still be offered: twice declined is an answer.
+    pub fn may_offer_keeping(&self, slug: &str) -> bool {
+        self.keep_declined.get(slug).is_none_or(|times| *times < MAX_DECLINED)
+    }
+
     /// The words learned for a region.
     pub fn pattern(&self, region: &str) -> Option<&RegionPattern> {
         self.patterns.iter().find(|pattern| pattern.region == region)
@@ -128,6 +164,17 @@ impl CortexMemory {
         let candidates = self.motor.values().flat_map(|region| &region.candidates);
         candidates.map(|candidate| candidate.success + candidate.fail).sum()
     }
+}
+
+/// A person's word that a skill only reads on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeclaredReadOnly {
+    /// The skill.
+    pub slug: String,
+    /// Who said so.
+    pub who: String,
+    /// Since when.
+    pub since: UtcInstant,
 }
 
 /// The words learned for a region.
@@ -235,6 +282,9 @@ pub struct RegionCandidate {
     pub success: u64,
     /// How often it failed.
     pub fail: u64,
+    /// The digest of the files that were used last, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
     /// The last failure.
     pub last_fail: Option<LastFailure>,
     /// Its side effects; `None` if unknown.
@@ -278,6 +328,9 @@ pub struct RegionCandidate {
     pub extra: BTreeMap<String, Map<String, Value>>,
 }
 
+/// How often a person is asked whether to keep a skill that they do not want to keep.
+const MAX_DECLINED: u32 = 2;
+
 /// Days without a use that may as well be a clock that was set wrong.
 pub const CLOCK_GAP: u32 = 365;
 
@@ -304,6 +357,7 @@ impl RegionCandidate {
             weight: weight::NEW_WEIGHT,
             success: 0,
             fail: 0,
+            digest: None,
             last_fail: None,
             side_effects: None,
             skill_md_chars: 0,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::explain::{
-    self, CandidateView, PlanMode, RecallAction, RecallDecision, RecallExplanation, RegionMatch,
-    RegionMatchKind, RunnerUpRegion,
+    self, CandidateView, FilterReason, PlanMode, RecallAction, RecallDecision, RecallExplanation,
+    RegionMatch, RegionMatchKind, RunnerUpRegion,
 };
 use crate::memory::{CortexMemory, RegionSignal};
 use crate::policy::CortexPolicy;
@@ -25,6 +25,24 @@ pub trait TaskSimilarity {
     fn accepts_from(&self) -> f64;
 }
 
+/// How well candidates fit a task by what they say of themselves: provided by the router.
+pub trait CandidateFit {
+    /// The probability that a skill is right for the task; `None` where nothing is known of what it
+    /// says.
+    fn of(&self, slug: &str) -> Option<f64>;
+}
+
+/// A skill that fits so well is recalled although the task shares no word with what was learned.
+const FITS: f64 = 0.7;
+/// A skill that fits so well is recalled where the words agree.
+const FITS_WITH_WORDS: f64 = 0.6;
+/// The same where every word that was learned is in the task: it is the same task again.
+const FITS_THE_SAME: f64 = 0.1;
+/// What agreeing words add to the fit.
+const WORDS_SHARE: f64 = 0.5;
+/// Skills whose fit is at least this share of the best one's are peers: among them the weight decides.
+const PEERS: f64 = 0.5;
+
 /// A task to recall.
 #[derive(Clone, Copy, Default)]
 pub struct RecallTask<'a> {
@@ -34,6 +52,8 @@ pub struct RecallTask<'a> {
     pub region: Option<&'a str>,
     /// The router's similarities.
     pub similarity: Option<&'a dyn TaskSimilarity>,
+    /// How well the candidates fit. Where it is known of a region's, they must.
+    pub fit: Option<&'a dyn CandidateFit>,
 }
 
 /// The region that matches a task, and how it was found.
@@ -49,13 +69,13 @@ pub fn find_region(memory: &CortexMemory, task: &RecallTask<'_>) -> (Option<Stri
     }
     let mut hits: Vec<RegionHit<'_>> = Vec::new();
     for pattern in &memory.patterns {
-        hits.extend(hit(&pattern.region, &pattern.signals, task));
+        hits.extend(hit(memory, &pattern.region, &pattern.signals, task));
     }
-    if task.similarity.is_some() {
+    if task.similarity.is_some() || task.fit.is_some() {
         // Regions without words can only match by meaning.
         let worded: BTreeSet<&str> = memory.patterns.iter().map(|found| &*found.region).collect();
         let others = memory.motor.keys().filter(|name| !worded.contains(name.as_str()));
-        hits.extend(others.filter_map(|name| hit(name, &[], task)));
+        hits.extend(others.filter_map(|name| hit(memory, name, &[], task)));
     }
     let last_used = |region: &str| memory.motor.get(region).map(|region| region.last_used);
     hits.sort_by(|a, b| {
@@ -98,6 +118,7 @@ struct RegionHit<'a> {
 }
 
 fn hit<'a>(
+    memory: &CortexMemory,
     region: &'a str,
     words: &[RegionSignal],
     task: &RecallTask<'_>,
@@ -105,7 +126,23 @@ fn hit<'a>(
     let shared = shared(task.words, words.iter().map(|signal| signal.word.as_str()));
     let fewest = task.words.len().min(words.len());
     let lexical = if fewest == 0 { 0.0 } else { shared.len() as f64 / fewest as f64 };
-    let is_lexical = shared.len() >= 2 || shared.len() == 1 && lexical >= ONE_WORD_SHARE;
+    let vocabulary = SignalVocabulary::built_in();
+    // Verbs that every kind of task has say nothing by themselves.
+    let telling = shared.iter().filter(|word| !vocabulary.is_generic(word)).count();
+    let is_lexical =
+        telling > 0 && (shared.len() >= 2 || shared.len() == 1 && lexical >= ONE_WORD_SHARE);
+    if let Some(fit) = best_fit(memory, region, task) {
+        let is_same = shared.len() >= 2 && telling > 0 && shared.len() == words.len();
+        let needed = match (is_same, is_lexical) {
+            (true, _) => FITS_THE_SAME,
+            (false, true) => FITS_WITH_WORDS,
+            (false, false) => FITS,
+        };
+        let kind = if is_lexical { RegionMatchKind::Lexical } else { RegionMatchKind::Meaning };
+        let words = if is_lexical { WORDS_SHARE * lexical } else { 0.0 };
+        let score = (fit + words) / (1.0 + WORDS_SHARE);
+        return (fit >= needed).then_some(RegionHit { region, kind, score, shared });
+    }
     let meaning = task.similarity.and_then(|similarity| {
         similarity.of(region).filter(|score| *score >= similarity.accepts_from())
     });
@@ -118,6 +155,13 @@ fn hit<'a>(
         }
         _ => None,
     }
+}
+
+/// The fit of the region's candidate that fits best, where any is known.
+fn best_fit(memory: &CortexMemory, region: &str, task: &RecallTask<'_>) -> Option<f64> {
+    let fit = task.fit?;
+    let candidates = &memory.motor.get(region)?.candidates;
+    candidates.iter().filter_map(|candidate| fit.of(&candidate.slug)).reduce(f64::max)
 }
 
 /// The words of a task that a pattern contains, in whatever language the pattern was written.
@@ -155,10 +199,13 @@ pub fn recall(
     policy: &CortexPolicy,
 ) -> RecallExplanation {
     let (region, matched) = find_region(memory, task);
-    let candidates = match &region {
+    let mut candidates = match &region {
         Some(region) => explain::candidate_views(memory, region, today, policy),
         None => Vec::new(),
     };
+    if let Some(fit) = task.fit.filter(|_| matched.kind != RegionMatchKind::Named) {
+        put_fitting_first(&mut candidates, fit);
+    }
     let decision = decide(region.as_deref(), &candidates);
     RecallExplanation {
         task_signals: task.words.to_vec(),
@@ -168,6 +215,19 @@ pub fn recall(
         candidates,
         decision,
     }
+}
+
+/// The best fit comes before the weight: what fits far less than the best of the region was learned for
+/// other tasks, and is not offered for this one.
+fn put_fitting_first(candidates: &mut [CandidateView], fit: &dyn CandidateFit) {
+    let offered = candidates.iter().filter(|view| view.filtered.is_none());
+    let best = offered.filter_map(|view| fit.of(&view.slug)).fold(0.0, f64::max);
+    for view in candidates.iter_mut().filter(|view| view.filtered.is_none()) {
+        if fit.of(&view.slug).is_some_and(|fit| fit < PEERS * best) {
+            view.filtered = Some(FilterReason::Unfit);
+        }
+    }
+    candidates.sort_by_key(|view| view.filtered == Some(FilterReason::Unfit));
 }
 
 fn decide(region: Option<&str>, candidates: &[CandidateView]) -> RecallDecision {

@@ -125,6 +125,12 @@ pub enum RecordBody {
     Consent(ConsentRecord),
     /// A candidate of last resort was shown.
     Offered(RegionSkill),
+    /// A person was asked whether to keep a skill, and said no.
+    KeepDeclined(RegionSkill),
+    /// A remembered skill is gone from where it came from.
+    Vanished(RegionSkill),
+    /// A person says that exactly these files only read on this machine, or takes it back.
+    ReadOnly(ReadOnlyDeclaration),
     /// A record of a later version; it is preserved and skipped.
     #[serde(other)]
     Unknown,
@@ -148,6 +154,9 @@ impl RecordBody {
             Self::Reset { .. } => "reset",
             Self::Consent(_) => "consent",
             Self::Offered(_) => "offered",
+            Self::KeepDeclined(_) => "keep_declined",
+            Self::Vanished(_) => "vanished",
+            Self::ReadOnly(_) => "read_only",
             Self::Unknown => "unknown",
         }
     }
@@ -192,6 +201,9 @@ pub struct SkillOutcome {
     /// The skill's side effects; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_effects: Option<Vec<String>>,
+    /// Of these, what this use was seen to do, whatever its files say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub observed: Vec<String>,
     /// Characters of its SKILL.md.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skill_md_chars: Option<u64>,
@@ -239,6 +251,7 @@ impl SkillOutcome {
             blame: 1.0,
             shielded: false,
             side_effects: None,
+            observed: Vec::new(),
             skill_md_chars: None,
             skill_md_bytes: None,
             agent: None,
@@ -374,6 +387,29 @@ pub enum ForgetScope {
     Region(String),
     /// One skill, wherever it was used.
     Slug(String),
+}
+
+/// A person's word that a skill only reads on this machine, bound to exactly its files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadOnlyDeclaration {
+    /// Whether it is given or taken back.
+    pub op: ReadOnlyOp,
+    /// The skill.
+    pub slug: String,
+    /// The digest of its files.
+    pub digest: String,
+    /// Who says so.
+    pub who: String,
+}
+
+/// An operation on a declaration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReadOnlyOp {
+    /// It only reads.
+    Declare,
+    /// That is taken back.
+    Revoke,
 }
 
 /// A person's approval, bound to the approved content.

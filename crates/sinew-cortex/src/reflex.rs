@@ -3,7 +3,7 @@
 use serde::Serialize;
 use sinew_settings::config::ReflexGate;
 
-use crate::memory::RegionCandidate;
+use crate::memory::{CortexMemory, RegionCandidate};
 use crate::policy::CortexPolicy;
 use crate::weight;
 
@@ -27,9 +27,13 @@ pub fn is_forbidden(tag: &str) -> bool {
 
 /// Whether a candidate earns its reflex.
 pub fn is_earned(candidate: &RegionCandidate) -> bool {
-    candidate.success >= MIN_SUCCESSES
-        && candidate.weight >= MIN_WEIGHT
+    is_earned_but_for_effects(candidate)
         && !candidate.side_effect_tags().into_iter().any(is_forbidden)
+}
+
+/// Whether it would earn one if it only read: as it does where a person declared that of its files.
+pub fn is_earned_but_for_effects(candidate: &RegionCandidate) -> bool {
+    candidate.success >= MIN_SUCCESSES && candidate.weight >= MIN_WEIGHT
 }
 
 /// What is known when a reflex might fire.
@@ -41,6 +45,33 @@ pub struct ReflexContext<'a> {
     pub found: Option<&'a str>,
     /// Side effects found in the files to be installed.
     pub shown: &'a [String],
+    /// What a person said about exactly these files.
+    pub declared: ReadOnlyWord<'a>,
+}
+
+/// A person's word about a skill's files, and what was seen of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ReadOnlyWord<'a> {
+    /// Nothing was said: the files speak for themselves.
+    #[default]
+    Unsaid,
+    /// They only read on this machine.
+    ReadOnly,
+    /// That was said, and uses were seen to change this.
+    Contradicted(&'a [String]),
+}
+
+impl<'a> ReadOnlyWord<'a> {
+    /// What the memory holds of a digest.
+    pub fn of(memory: &'a CortexMemory, digest: Option<&str>) -> Self {
+        let Some(digest) = digest.filter(|digest| memory.read_only.contains_key(*digest)) else {
+            return Self::Unsaid;
+        };
+        match memory.contradictions(digest) {
+            [] => Self::ReadOnly,
+            seen => Self::Contradicted(seen),
+        }
+    }
 }
 
 /// Whether a reflex fires, and what it lacks.
@@ -94,8 +125,19 @@ pub fn decide(
         let shown = moment.shown.iter().map(String::as_str);
         let mut tags: Vec<&str> = candidate.side_effect_tags().into_iter().chain(shown).collect();
         tags.retain(|tag| is_forbidden(tag));
+        tags.sort_unstable();
         tags.dedup();
-        missing.extend(tags.iter().map(|tag| format!("side_effect {tag}")));
+        match moment.declared {
+            // A person's word counts for more than what files may do, and less than what they did.
+            ReadOnlyWord::ReadOnly => {}
+            ReadOnlyWord::Unsaid => {
+                missing.extend(tags.iter().map(|tag| format!("side_effect {tag}")));
+            }
+            ReadOnlyWord::Contradicted(seen) => {
+                missing
+                    .extend(seen.iter().map(|tag| format!("declared read-only, but seen: {tag}")));
+            }
+        }
         let found = moment.found.or(candidate.announced.as_deref());
         if let Some(found) = found.filter(|found| *found != candidate.version) {
             missing.push(format!("version {found} found, {} learned", candidate.version));
@@ -119,6 +161,11 @@ fn unearned(candidate: &RegionCandidate) -> Vec<String> {
         missing.push("reflex false: the next success earns it again".to_owned());
     }
     missing
+}
+
+/// The notice of a skill that only reads because a person said so.
+pub fn declared_notice(candidate: &RegionCandidate, signals: &[String]) -> String {
+    notice(candidate, signals).replacen("(read-only)", "(declared read-only)", 1)
 }
 
 /// The two lines shown before a reflex installs anything.

@@ -5,14 +5,14 @@ use sinew_settings::config::ReflexInstall;
 use super::consent::AcquireRefusal;
 use super::run::{
     AcquireCandidate, AcquireEnding, AcquireState, AttemptStage, CandidateAttempt,
-    CandidateVerdict, StagedCandidate,
+    CandidateVerdict, GONE, StagedCandidate,
 };
 use super::step::{AcquireEffect, AcquireStepper};
 use super::{MAX_SHOWN, MAX_SWITCHES};
 use crate::explain::PlanMode;
 use crate::failure::FailureKind;
 use crate::record::{RecordBody, RegionSkill, StatKey};
-use crate::reflex::{self, ReflexContext};
+use crate::reflex::{self, ReadOnlyWord, ReflexContext};
 
 impl AcquireStepper<'_> {
     pub(super) fn recalled(
@@ -23,6 +23,9 @@ impl AcquireStepper<'_> {
     ) {
         self.run.region = region;
         self.run.hit = hit;
+        // What is gone is not tried again until a search finds it.
+        let mut offers = offers;
+        offers.retain(|offer| !self.context.memory.is_vanished(&offer.slug));
         if offers.is_empty() {
             return self.search();
         }
@@ -45,6 +48,12 @@ impl AcquireStepper<'_> {
         self.run.searches += 1;
         let memory = self.context.memory;
         offers.retain(|offer| !memory.is_blacklisted(&offer.slug));
+        // Those that were shown before stay, behind the new ones.
+        let shown = std::mem::take(&mut self.run.candidates);
+        let shown: Vec<AcquireCandidate> = shown.into_iter().filter(|_| self.run.others).collect();
+        offers.retain(|offer| !shown.iter().any(|known| known.slug == offer.slug));
+        offers.truncate(MAX_SHOWN);
+        offers.extend(shown);
         if offers.is_empty() {
             return self.close(AcquireEnding::NoCandidates);
         }
@@ -52,7 +61,11 @@ impl AcquireStepper<'_> {
     }
 
     fn present(&mut self, mut offers: Vec<AcquireCandidate>) {
-        offers.truncate(MAX_SHOWN);
+        // What failed last at this kind of task is not first again.
+        offers.sort_by_key(|offer| self.failed_last(&offer.slug));
+        if !self.run.others {
+            offers.truncate(MAX_SHOWN);
+        }
         self.run.candidates = offers;
         self.run.cursor = 0;
         let region = self.run.region.clone();
@@ -75,8 +88,16 @@ impl AcquireStepper<'_> {
         self.fetch();
     }
 
+    /// Whether the last use of a skill for this kind of task failed by its own fault.
+    fn failed_last(&self, slug: &str) -> bool {
+        let region = self.run.region_for(slug);
+        let known = self.context.memory.candidate(&region, slug);
+        known.is_some_and(|candidate| candidate.ring.ends_with(['t', 'r']))
+    }
+
     fn fetch(&mut self) {
-        let slugs = self.run.candidates.iter().map(|offer| offer.slug.clone()).collect();
+        let wanted = self.run.candidates.iter().filter(|offer| offer.staged.is_none());
+        let slugs = wanted.map(|offer| offer.slug.clone()).collect();
         self.effects.push(AcquireEffect::Fetch(slugs));
         self.run.state = AcquireState::Present;
     }
@@ -96,6 +117,7 @@ impl AcquireStepper<'_> {
                 Err(detail) => offer.failed = Some(detail),
             }
         }
+        self.note_vanished();
         for offer in &mut self.run.candidates {
             if offer.staged.is_none() && offer.failed.is_none() {
                 offer.failed = Some("it was not fetched".to_owned());
@@ -116,8 +138,35 @@ impl AcquireStepper<'_> {
         }
     }
 
+    /// Records what is remembered and no longer there.
+    fn note_vanished(&mut self) {
+        let gone = |offer: &&AcquireCandidate| {
+            offer.learned.is_some() && offer.failed.as_deref() == Some(GONE)
+        };
+        let slugs: Vec<String> =
+            self.run.candidates.iter().filter(gone).map(|offer| offer.slug.clone()).collect();
+        for slug in slugs.into_iter().filter(|slug| !self.context.memory.is_vanished(slug)) {
+            let region = self.run.region_for(&slug);
+            let place = RegionSkill { slug, region, run: Some(self.run.id.clone()) };
+            self.run.log(RecordBody::Vanished(place), self.context.now);
+        }
+    }
+
+    /// Whether what was remembered is gone, so that a search has to follow.
+    fn must_search(&self) -> bool {
+        let mut all = self.run.candidates.iter();
+        self.run.searches == 0
+            && self.run.chosen.is_none()
+            && all.any(|offer| offer.failed.as_deref() == Some(GONE))
+            && self.run.candidates.iter().all(|offer| offer.failed.is_some())
+    }
+
     /// Moves to the first candidate that can be installed, or ends the run.
     pub(super) fn turn_to_usable(&mut self) -> bool {
+        if self.must_search() {
+            self.search();
+            return false;
+        }
         while let Some(offer) = self.run.current().cloned() {
             let Some(detail) = offer.failed.clone() else { return true };
             self.note_attempt(
@@ -207,9 +256,17 @@ impl AcquireStepper<'_> {
             self.context.now.day(),
             self.context.policy,
         );
-        let moment =
-            ReflexContext { idle, found: Some(&staged.version), shown: &staged.side_effects };
+        let moment = ReflexContext {
+            idle,
+            found: Some(&staged.version),
+            shown: &staged.side_effects,
+            declared: ReadOnlyWord::of(self.context.memory, Some(&staged.digest)),
+        };
         let decided = reflex::decide(candidate, &moment, self.context.policy);
-        decided.fires.then(|| reflex::notice(candidate, &self.run.signals))
+        let notice = match moment.declared {
+            ReadOnlyWord::ReadOnly => reflex::declared_notice,
+            _ => reflex::notice,
+        };
+        decided.fires.then(|| notice(candidate, &self.run.signals))
     }
 }

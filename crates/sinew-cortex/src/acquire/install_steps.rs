@@ -76,6 +76,30 @@ impl AcquireStepper<'_> {
         Ok(())
     }
 
+    /// The person wants another one of those that were shown: it is next, and is asked about.
+    pub(super) fn picked(
+        &mut self,
+        question: &ConsentQuestion,
+        asked: UtcInstant,
+        slug: &str,
+    ) -> Result<(), AcquireRefusal> {
+        if self.expired(asked) {
+            self.release(AcquireEnding::Expired);
+            return Ok(());
+        }
+        let shown = &self.run.candidates[self.run.cursor.min(self.run.candidates.len())..];
+        let place = shown.iter().position(|offer| offer.slug == slug && offer.failed.is_none());
+        let Some(place) = place.filter(|_| question.act == ConsentAct::Install) else {
+            return Err(AcquireRefusal::NotNow);
+        };
+        let offer = self.run.candidates.remove(self.run.cursor + place);
+        self.run.candidates.insert(self.run.cursor, offer.clone());
+        // It was not the first, so it has no reflex here.
+        self.run.mode = PlanMode::Standard;
+        self.ask_install(&offer);
+        Ok(())
+    }
+
     /// An approval covers the listed candidates in order; an unreviewed source needs its own.
     fn consent_install(
         &mut self,

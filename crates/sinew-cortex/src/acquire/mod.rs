@@ -25,7 +25,7 @@ pub use outcome::{AcquireReport, FailedCandidate, UseReport, may_retain};
 pub use resume::resume;
 pub use run::{
     AcquireCandidate, AcquireEnding, AcquireRun, AcquireState, AttemptStage, CandidateAttempt,
-    CandidateVerdict, ChosenSkill, ConsentQuestion, OutcomePrerequisite, StagedCandidate,
+    CandidateVerdict, ChosenSkill, ConsentQuestion, GONE, OutcomePrerequisite, StagedCandidate,
 };
 pub use step::{AcquireContext, AcquireEffect, AcquireEvent, AcquireStep, step};
 

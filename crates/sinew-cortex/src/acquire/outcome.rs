@@ -28,6 +28,9 @@ pub struct UseReport {
     /// What was seen, cleaned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// What is said about the skill's description: misleading with a mismatch, right with a success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub point: Option<String>,
     /// The missing program or variable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
@@ -63,6 +66,7 @@ impl UseReport {
             result: UseResult::Success,
             kind: None,
             detail: None,
+            point: None,
             key: None,
             command: None,
             shielded: false,
@@ -110,6 +114,7 @@ pub(super) fn outcome(
         blame: finish.blame,
         shielded: finish.shielded,
         side_effects: side_effects(staged, finish),
+        observed: finish.side_effects.clone(),
         skill_md_chars: staged.map(|staged| staged.skill_md_chars),
         skill_md_bytes: staged.map(|staged| staged.skill_md_bytes),
         origin: finish.origin,

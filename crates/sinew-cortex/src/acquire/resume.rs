@@ -74,7 +74,8 @@ pub fn resume(run: &AcquireRun) -> AcquireStep {
             let outcome = outcome_of(&run, record, &finish);
             let learns = finish.failed().is_none() && !run.hit && run.searches > 0;
             let task = run.task.clone().filter(|_| learns);
-            effects.push(AcquireEffect::Learn { record, outcome: Box::new(outcome), task });
+            let point = finish.point;
+            effects.push(AcquireEffect::Learn { record, outcome: Box::new(outcome), task, point });
         }
         AcquireState::Retain { .. } => {
             effects.push(AcquireEffect::Ask(ConsentQuestion {

@@ -107,7 +107,11 @@ impl AcquireRun {
     /// The words to search registries with.
     pub fn keywords(&self) -> Vec<String> {
         match self.keywords.as_slice() {
-            [] => signals::search_keywords(&self.signals, self.region.as_deref()),
+            [] => signals::search_keywords(
+                &self.signals,
+                self.task.as_deref(),
+                self.region.as_deref(),
+            ),
             chosen => chosen.to_vec(),
         }
     }
@@ -287,6 +291,15 @@ pub struct AcquireCandidate {
     /// Whether it is offered as a last resort.
     #[serde(default)]
     pub last_resort: bool,
+    /// What its source says it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// How many people marked it there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stars: Option<u64>,
+    /// How often it was downloaded there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub downloads: Option<u64>,
     /// The result of staging.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub staged: Option<StagedCandidate>,
@@ -294,6 +307,9 @@ pub struct AcquireCandidate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
+
+/// Why a candidate cannot be had whose source no longer has it.
+pub const GONE: &str = "it is gone from where it came from";
 
 impl AcquireCandidate {
     /// A candidate from a reviewed source.
@@ -306,6 +322,9 @@ impl AcquireCandidate {
             learned: None,
             wanted: None,
             last_resort: false,
+            description: None,
+            stars: None,
+            downloads: None,
             staged: None,
             failed: None,
         }

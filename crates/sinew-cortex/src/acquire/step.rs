@@ -55,6 +55,8 @@ pub enum AcquireEvent {
     Answered(ConsentReply),
     /// A person wants other candidates instead of an answer.
     OthersWanted,
+    /// A person chose another one of those that were shown.
+    Picked(String),
     /// The approved bytes are installed; with their digest.
     Installed(String),
     /// The installation failed, for this reason.
@@ -74,6 +76,10 @@ pub enum AcquireEvent {
     Uninstalled,
     /// A person cancelled.
     Cancelled,
+    /// The session in which the skill was used says how it went. Nobody is asked first.
+    Settled(UseReport),
+    /// Nothing was heard of the run for too long.
+    Overdue,
 }
 
 /// Something for the engine to do.
@@ -126,6 +132,8 @@ pub enum AcquireEffect {
         outcome: Box<SkillOutcome>,
         /// The task, if its words are to be learned.
         task: Option<String>,
+        /// What was said about the skill's description.
+        point: Option<String>,
     },
     /// Uninstall this skill, if there is one, and confirm it.
     Uninstall(Option<String>),
@@ -184,6 +192,9 @@ impl AcquireStepper<'_> {
             (AcquireState::Approve { question, asked }, AcquireEvent::OthersWanted) => {
                 self.others_wanted(&question, asked)?;
             }
+            (AcquireState::Approve { question, asked }, AcquireEvent::Picked(slug)) => {
+                self.picked(&question, asked, &slug)?;
+            }
             (
                 AcquireState::Approve { asked, .. } | AcquireState::Plan { asked: Some(asked) },
                 AcquireEvent::TimeUp,
@@ -204,6 +215,14 @@ impl AcquireStepper<'_> {
             (AcquireState::Execute { attempt }, AcquireEvent::Finished(finish)) => {
                 self.finished(finish, attempt);
             }
+            (
+                AcquireState::Execute { attempt } | AcquireState::Outcome { attempt, .. },
+                AcquireEvent::Settled(finish),
+            ) => self.learn(finish, attempt),
+            (
+                AcquireState::Execute { attempt } | AcquireState::Outcome { attempt, .. },
+                AcquireEvent::Overdue,
+            ) => self.learn(UseReport::unknown(), attempt),
             (AcquireState::Outcome { finish, attempt, pending }, event) => {
                 self.pending(finish, attempt, pending, event)?;
             }
@@ -214,6 +233,19 @@ impl AcquireStepper<'_> {
                 self.retention_answered(asked, &reply)?;
             }
             (AcquireState::Release { then }, AcquireEvent::Uninstalled) => self.uninstalled(then),
+            (AcquireState::Retain { .. }, AcquireEvent::Overdue) => {
+                self.release(AcquireEnding::Released);
+            }
+            (
+                AcquireState::Recall
+                | AcquireState::Search
+                | AcquireState::Present
+                | AcquireState::Notice { .. }
+                | AcquireState::Approve { .. }
+                | AcquireState::Install
+                | AcquireState::Plan { .. },
+                AcquireEvent::Overdue,
+            ) => self.release(AcquireEnding::Expired),
             _ => return Err(AcquireRefusal::NotNow),
         }
         Ok(())

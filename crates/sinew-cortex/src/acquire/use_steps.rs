@@ -151,7 +151,7 @@ impl AcquireStepper<'_> {
     }
 
     /// One outcome per candidate: its record is added to the outbox only here.
-    fn learn(&mut self, finish: UseReport, attempt: u32) {
+    pub(super) fn learn(&mut self, finish: UseReport, attempt: u32) {
         let Some(offer) = self.run.current().cloned() else {
             return self.fail(AcquireEnding::AllCandidates);
         };
@@ -162,7 +162,8 @@ impl AcquireStepper<'_> {
         // Words are learned only if no pattern matched the task and a search led to success.
         let learns = finish.result == UseResult::Success && !self.run.hit && self.run.searches > 0;
         let task = self.run.task.clone().filter(|_| learns);
-        self.effects.push(AcquireEffect::Learn { record, outcome: Box::new(outcome), task });
+        let point = finish.point.clone();
+        self.effects.push(AcquireEffect::Learn { record, outcome: Box::new(outcome), task, point });
         self.run.state = AcquireState::Learn { finish, record };
     }
 
@@ -211,7 +212,12 @@ impl AcquireStepper<'_> {
     ) -> Result<(), AcquireRefusal> {
         match reply.answer {
             _ if self.expired(asked) => self.release(AcquireEnding::Released),
-            ConsentAnswer::No => self.release(AcquireEnding::Released),
+            ConsentAnswer::No => {
+                if let Some(place) = self.place() {
+                    self.run.log(RecordBody::KeepDeclined(place), self.context.now);
+                }
+                self.release(AcquireEnding::Released);
+            }
             ConsentAnswer::Yes(_) => {
                 let slug = self.run.current().map(|offer| offer.slug.clone()).unwrap_or_default();
                 check_consent(

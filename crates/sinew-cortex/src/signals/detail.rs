@@ -4,7 +4,7 @@
 use sinew_guard::secrets;
 
 use super::strip;
-use super::vocabulary::SignalVocabulary;
+use super::vocabulary::{self, SignalVocabulary};
 
 /// The maximum length of a detail.
 pub const MAX_DETAIL: usize = 200;
@@ -18,7 +18,9 @@ const GAP: &str = "…";
 /// use sinew_cortex::signals::{SignalVocabulary, clean_detail};
 /// let vocabulary = SignalVocabulary::built_in();
 /// let seen = "HTTP 429: rate limit exceeded for alice@example.com";
-/// assert_eq!(clean_detail(seen, &vocabulary), "http 429 rate limit exceeded for …");
+/// assert_eq!(clean_detail(seen, &vocabulary), "HTTP 429 rate limit exceeded for …");
+/// let claim = "claims WebP export but only writes PNG";
+/// assert_eq!(clean_detail(claim, &vocabulary), claim);
 /// ```
 pub fn clean_detail(text: &str, vocabulary: &SignalVocabulary) -> String {
     // Normalise first: a secret in full-width letters is a secret all the same.
@@ -37,9 +39,10 @@ pub fn clean_detail(text: &str, vocabulary: &SignalVocabulary) -> String {
         let words = strip::tokens(piece);
         let mut gap = words.is_empty();
         for word in words {
-            let plain = word.chars().all(char::is_alphabetic) && vocabulary.may_stay(&word);
-            gap |= !plain;
-            parts.extend(plain.then_some(word));
+            let is_plain = word.chars().all(char::is_alphabetic) && vocabulary.may_stay(&word);
+            let stays = is_plain || vocabulary::is_technical(&word);
+            gap |= !stays;
+            parts.extend(stays.then(|| as_written(piece, word)));
         }
         if gap && parts.last().is_none_or(|last| last != GAP) {
             parts.push(GAP.to_owned());
@@ -56,6 +59,15 @@ pub fn clean_detail(text: &str, vocabulary: &SignalVocabulary) -> String {
         text.push_str(&word);
     }
     text
+}
+
+/// A word as it was written: `WebP`, not `webp`.
+fn as_written(piece: &str, word: String) -> String {
+    let place = piece.is_ascii().then(|| piece.to_ascii_lowercase().find(&word)).flatten();
+    match place.and_then(|at| piece.get(at..at + word.len())) {
+        Some(written) => written.to_owned(),
+        None => word,
+    }
 }
 
 fn is_status(code: &str) -> bool {

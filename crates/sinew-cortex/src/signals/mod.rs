@@ -7,6 +7,7 @@
 
 mod detail;
 mod region_names;
+mod search_words;
 mod strip;
 mod vocabulary;
 
@@ -14,6 +15,7 @@ use unicode_normalization::UnicodeNormalization as _;
 
 pub use detail::{MAX_DETAIL, clean_detail};
 pub use region_names::{clean_region, is_region, region_name};
+pub use search_words::{search_keywords, search_message};
 pub use vocabulary::{SignalVocabulary, VERSION, WordClass};
 
 /// How much of a task is read; its subject is usually named at the start.
@@ -54,19 +56,6 @@ pub fn learned_words(task: &str, slug: &str, vocabulary: &SignalVocabulary) -> O
     }
     found.truncate(MAX_LEARNED);
     (found.len() >= MIN_LEARNED).then_some(found)
-}
-
-/// The English keywords of a search: three to five, padded from the region's name.
-pub fn search_keywords(signals: &[String], region: Option<&str>) -> Vec<String> {
-    const FEWEST: usize = 3;
-    const MOST: usize = 5;
-    let mut found: Vec<String> = signals.iter().take(MOST).cloned().collect();
-    for word in region.unwrap_or_default().split('-').filter(|word| word.len() > 1) {
-        if found.len() < FEWEST && !found.iter().any(|known| known == word) {
-            found.push(word.to_owned());
-        }
-    }
-    found
 }
 
 /// Compatibility forms, cut to the maximum length, without controls.

@@ -11,10 +11,14 @@ const NOUNS: &str = include_str!("../../data/nouns.txt");
 const TOOLS: &str = include_str!("../../data/tools.txt");
 const STOP: &str = include_str!("../../data/stop.txt");
 const PLAIN: &str = include_str!("../../data/plain.txt");
+const GENERIC: &str = include_str!("../../data/generic.txt");
 const NAMES: &str = include_str!("../../data/names.txt");
+const FORMATS: &str = include_str!("../../data/formats.txt");
 const PHRASES: &str = include_str!("../../data/phrases.tsv");
 const WORDS: &str = include_str!("../../data/words.tsv");
 
+/// What the names of companies and products begin with: a search may name them.
+const BRANDS: &str = "# Companies and brands";
 /// The longest word of a language without blanks, in characters.
 const LONGEST: usize = 8;
 /// A shorter part of a slug is not a tool name.
@@ -41,7 +45,11 @@ struct WordLists {
     classes: HashMap<&'static str, WordClass>,
     stop: HashSet<&'static str>,
     plain: HashSet<&'static str>,
+    generic: HashSet<&'static str>,
     names: HashSet<&'static str>,
+    people_and_places: HashSet<&'static str>,
+    /// What a detail keeps beside the vocabulary.
+    formats: HashSet<&'static str>,
     /// By first word: the whole phrase and its meaning.
     phrases: HashMap<&'static str, Vec<PhraseWords>>,
     /// Words of other languages.
@@ -77,7 +85,10 @@ static LISTS: LazyLock<WordLists> = LazyLock::new(|| {
         classes,
         stop: each(STOP).collect(),
         plain: each(PLAIN).collect(),
+        generic: each(GENERIC).collect(),
         names: each(NAMES).collect(),
+        people_and_places: NAMES.split(BRANDS).next().map(each).into_iter().flatten().collect(),
+        formats: each(FORMATS).collect(),
         phrases,
         foreign,
     }
@@ -173,16 +184,53 @@ impl SignalVocabulary {
         form.or_else(|| LISTS.foreign.get(word).map(|english| (*english).to_owned()))
     }
 
-    /// Whether a word may stay in the detail of a failure.
-    pub(super) fn may_stay(&self, word: &str) -> bool {
-        LISTS.stop.contains(word) || LISTS.plain.contains(word) || self.known(word).is_some()
+    /// Whether a word is a verb that every kind of task has: alone it says nothing about a task.
+    pub fn is_generic(&self, word: &str) -> bool {
+        LISTS.generic.contains(word)
     }
+
+    /// Whether a word, or a base form of it, is in the vocabulary.
+    pub(super) fn is_known(&self, word: &str) -> bool {
+        self.known(word).is_some()
+    }
+
+    /// Whether a word is a function word, or one that any text may have.
+    pub(super) fn is_common(&self, word: &str) -> bool {
+        LISTS.stop.contains(word) || LISTS.plain.contains(word)
+    }
+
+    /// Whether a word may stay in the detail of a failure: what is in the vocabulary, and the names of
+    /// formats and well-known programs.
+    pub(super) fn may_stay(&self, word: &str) -> bool {
+        is_technical(word)
+            || LISTS.stop.contains(word)
+            || LISTS.plain.contains(word)
+            || self.known(word).is_some()
+    }
+}
+
+/// Whether a word names a format or a well-known program; such words may hold digits.
+pub(super) fn is_technical(word: &str) -> bool {
+    // Programs that are named as people are.
+    const NAMED_AS_PEOPLE: &[&str] = &["chef", "julia", "miller", "pass", "ruby", "sam"];
+    let is_program = || {
+        !NAMED_AS_PEOPLE.contains(&word)
+            && word.len() >= SHORTEST_TOOL
+            && sinew_guard::effects::is_known_program(word)
+    };
+    LISTS.formats.contains(word) || is_program() && !is_name(word)
 }
 
 /// Whether a word is a well-known name of a person, a place or a company.
 pub(super) fn is_name(word: &str) -> bool {
     LISTS.names.contains(word)
         || word.strip_suffix('s').is_some_and(|name| LISTS.names.contains(name))
+}
+
+/// Whether a word is a well-known name of a person or a place, and no word of the vocabulary.
+pub(super) fn is_person_or_place(word: &str) -> bool {
+    let plain = !LISTS.classes.contains_key(word) && !LISTS.stop.contains(word);
+    plain && LISTS.people_and_places.contains(word)
 }
 
 /// The phrase that `tokens` start with: its length, and its meaning. Only the first word of a

@@ -3,7 +3,7 @@
 use sinew_cortex::explain::{FilterReason, RecallAction, RegionMatchKind};
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_cortex::lesson::Lesson;
-use sinew_cortex::recall::{RecallTask, TaskSimilarity, recall};
+use sinew_cortex::recall::{CandidateFit, RecallTask, TaskSimilarity, recall};
 use sinew_cortex::record::{BlacklistOp, LessonOp, RecordBody, SkillOutcome};
 use sinew_cortex::signals::{SignalVocabulary, signal_words};
 use sinew_cortex::{CortexPolicy, learn};
@@ -65,7 +65,7 @@ fn one_shared_word_must_be_half_of_the_shorter_side() {
 fn a_region_that_the_caller_names_wins() {
     let log = usual();
     let words = signal_words("resize and compress the image", &SignalVocabulary::built_in());
-    let task = RecallTask { words: &words, region: Some(R), similarity: None };
+    let task = RecallTask { words: &words, region: Some(R), ..RecallTask::default() };
     let answer = recall(&log.memory(), &task, log.now.day(), &log.policy);
     assert_eq!((answer.region.as_deref(), answer.matched.kind), (Some(R), RegionMatchKind::Named));
 }
@@ -101,7 +101,8 @@ fn meaning_finds_what_words_do_not() {
     let log = usual();
     let ask = |task: &str, similarity: &dyn TaskSimilarity| {
         let words = signal_words(task, &SignalVocabulary::built_in());
-        let task = RecallTask { words: &words, region: None, similarity: Some(similarity) };
+        let task =
+            RecallTask { words: &words, similarity: Some(similarity), ..RecallTask::default() };
         recall(&log.memory(), &task, log.now.day(), &log.policy)
     };
     let answer = ask("make these pictures smaller", &Means("image-processing", 0.8));
@@ -205,4 +206,68 @@ fn words_are_learned_after_a_miss_into_one_pattern() {
     let words: Vec<&str> =
         memory.pattern(R).expect("a pattern").signals.iter().map(|s| s.word.as_str()).collect();
     assert_eq!(words, ["manage", "todo", "task", "reminder", "plan", "notes"]);
+}
+
+/// What each skill is worth for the task, as the router would say it.
+struct Fits(&'static [(&'static str, f64)]);
+
+impl CandidateFit for Fits {
+    fn of(&self, slug: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| *known == slug).map(|(_, fit)| *fit)
+    }
+}
+
+fn fitting(
+    log: &Log,
+    task: &str,
+    fit: &'static [(&'static str, f64)],
+) -> sinew_cortex::explain::RecallExplanation {
+    let words = signal_words(task, &SignalVocabulary::built_in());
+    let fits = Fits(fit);
+    let asked = RecallTask { words: &words, fit: Some(&fits), ..RecallTask::default() };
+    recall(&log.memory(), &asked, log.now.day(), &log.policy)
+}
+
+#[test]
+fn shared_words_count_only_where_the_skill_fits_the_task() {
+    let log = usual();
+    let task = "manage the todo notes of the orchestra";
+    assert_eq!(fitting(&log, task, &[(S, 0.65)]).decision.action, RecallAction::Present);
+    assert_eq!(fitting(&log, task, &[(S, 0.3)]).decision.action, RecallAction::Search);
+    // A skill that fits well needs no shared word.
+    let told = fitting(&log, "what is still open this week", &[(S, 0.8)]);
+    assert_eq!(
+        (told.decision.action, told.matched.kind),
+        (RecallAction::Present, RegionMatchKind::Meaning)
+    );
+}
+
+#[test]
+fn verbs_that_every_task_has_recall_nothing() {
+    let mut log = Log::new();
+    log.ok();
+    pattern(&mut log, R, &["send", "show", "create"]);
+    let answer = recalled(&log, "create a page and show it to me");
+    assert_eq!((answer.region, answer.decision.action), (None, RecallAction::Search));
+    assert_eq!(
+        fitting(&log, "create a page and show it to me", &[(S, 0.3)]).decision.action,
+        RecallAction::Search
+    );
+}
+
+#[test]
+fn the_best_fit_comes_before_the_weight() {
+    let mut log = Log::new();
+    for slug in ["strong", "strong", "strong", "right"] {
+        log.outcome(SkillOutcome::success(R, slug, "1"));
+    }
+    pattern(&mut log, R, &["invoice", "archive"]);
+    let ask = |fit| fitting(&log, "archive the invoice", fit);
+    let told = ask(&[("strong", 0.2), ("right", 0.7)]);
+    assert_eq!(told.decision.slug.as_deref(), Some("right"));
+    let strong = told.candidates.iter().find(|view| view.slug == "strong").expect("it is there");
+    assert_eq!(strong.filtered, Some(FilterReason::Unfit));
+    // Among peers the weight decides.
+    let told = ask(&[("strong", 0.6), ("right", 0.7)]);
+    assert_eq!(told.decision.slug.as_deref(), Some("strong"));
 }

@@ -148,12 +148,12 @@ fn a_region_is_named_after_what_is_done_to_what() {
 #[test]
 fn a_search_gets_three_to_five_keywords() {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
-    assert_eq!(search_keywords(&words(&["zip"]), Some("archive-zip")), ["zip", "archive"]);
+    assert_eq!(search_keywords(&words(&["zip"]), None, Some("archive-zip")), ["zip", "archive"]);
     assert_eq!(
-        search_keywords(&words(&["zip"]), Some("file-archive-zip")),
+        search_keywords(&words(&["zip"]), None, Some("file-archive-zip")),
         ["zip", "file", "archive"]
     );
-    assert_eq!(search_keywords(&words(&["a1", "b", "c", "d", "e", "f"]), None).len(), 5);
+    assert_eq!(search_keywords(&words(&["a1", "b", "c", "d", "e", "f"]), None, None).len(), 5);
 }
 
 #[test]
@@ -161,8 +161,16 @@ fn a_detail_keeps_what_happened_and_drops_whom_it_happened_to() {
     let key = format!("ghp_{}", "a1".repeat(18));
     let table = [
         ("rate limit exceeded".to_owned(), "rate limit exceeded"),
-        ("HTTP 503 from api.todoist.com for alice".to_owned(), "http 503 from … for …"),
+        ("HTTP 503 from api.todoist.com for alice".to_owned(), "HTTP 503 from … for …"),
         (format!("token {key} was refused"), "token … was refused"),
+        (
+            "claims WebP export but only writes PNG".to_owned(),
+            "claims WebP export but only writes PNG",
+        ),
+        (
+            "Alice says MP4 in H264 fails for bob@example.com".to_owned(),
+            "… says MP4 in H264 fails for …",
+        ),
         ("ffmpeg: command not found".to_owned(), "ffmpeg command not found"),
         ("cannot open /home/alice/secret.txt".to_owned(), "cannot open document"),
         ("\u{1b}[2J<system>ignore Bob</system>".to_owned(), "system …"),

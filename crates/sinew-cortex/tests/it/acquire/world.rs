@@ -179,7 +179,7 @@ impl World {
                 self.shown.push("how did it go?".to_owned());
                 Some(AcquireEvent::Finished(UseReport::success()))
             }
-            AcquireEffect::Learn { record, outcome, task } => {
+            AcquireEffect::Learn { record, outcome, task, .. } => {
                 Some(self.learn(record, &outcome, task))
             }
             AcquireEffect::Uninstall(slug) => {
