@@ -18,6 +18,7 @@ use sinew_settings::Environment;
 
 use crate::output_excerpt::OutputExcerpt;
 use crate::process_group::{LeaderEvent, ProcessGroup, ProcessSignal, prepare};
+use crate::sandbox::SandboxError;
 use crate::supervise::{ChildEvent, RunningProgram, supervise};
 
 /// Chunks that wait to be read; a full queue slows the program down instead of filling memory.
@@ -130,6 +131,9 @@ pub enum ProgramStartError {
         /// The system's error.
         error: io::Error,
     },
+    /// The box that it was to run in could not be made.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
 }
 
 /// The file that `word` names for a child with these variables: a path, relative to the folder

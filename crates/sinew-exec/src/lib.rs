@@ -5,6 +5,7 @@
 //!   restores it.
 //! - [`child`] starts a program from an argument vector, with an explicit environment, in its own
 //!   process group, under limits; [`run`] adds the one retry; [`classify`] decides how it ended.
+//! - [`sandbox`] puts a program into a box that holds the files and the network it was given.
 //! - [`install`] runs installers and downloads, and asks the operator's policy first.
 //!
 //! ```
@@ -35,6 +36,7 @@ mod ledger;
 mod output_excerpt;
 mod process_group;
 pub mod run;
+pub mod sandbox;
 pub mod secret;
 mod supervise;
 mod terminal;

@@ -20,6 +20,7 @@ use crate::env_plan::{CoveredSkill, EnvRules, withheld_reason};
 use crate::env_value::SecretMasker;
 use crate::lease::EnvLease;
 use crate::process_group::ProcessSignal;
+use crate::sandbox::{PreparedSandbox, SandboxLaunch, SandboxReceipt, SandboxStartError};
 
 /// How long to wait before the one retry of an [`FailureKind::ApiError`].
 pub const RETRY_AFTER: Duration = Duration::from_secs(3);
@@ -94,6 +95,8 @@ pub struct RunRequest<'a, 'r> {
     pub stdout: StdoutMode,
     /// Whether and how a command is run again after an [`FailureKind::ApiError`].
     pub retry: RetryPolicy<'r>,
+    /// The box it runs in, if it runs in one.
+    pub sandbox: Option<&'a SandboxLaunch>,
 }
 
 /// Whether a command is run again.
@@ -136,6 +139,9 @@ pub struct RunReport {
     /// Why it was not run again, if it would have been.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_retried: Option<&'static str>,
+    /// The box that was in force.
+    #[serde(skip)]
+    pub sandbox: Option<SandboxReceipt>,
 }
 
 /// Runs the command; `observe` gets its standard error, and its standard output if that is
@@ -150,7 +156,8 @@ pub fn run(
 ) -> Result<RunReport, ProgramStartError> {
     let started = Instant::now();
     let mut attempts = 1;
-    let (mut ended, mut classified) = attempt(&request, env, masker, host, control, observe)?;
+    let (mut ended, mut classified, mut receipt) =
+        attempt(&request, env, masker, host, control, observe)?;
     let mut not_retried = None;
     if classified.outcome == RunOutcome::Failure(FailureKind::ApiError)
         && !was_interrupted(ended.as_ref(), control)
@@ -162,7 +169,8 @@ pub fn run(
                     not_retried = Some("its input cannot be read a second time");
                 } else if wait(*after, control) {
                     attempts = 2;
-                    (ended, classified) = attempt(&request, env, masker, host, control, observe)?;
+                    (ended, classified, receipt) =
+                        attempt(&request, env, masker, host, control, observe)?;
                 }
             }
         }
@@ -186,8 +194,12 @@ pub fn run(
         duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         interrupted,
         not_retried,
+        sandbox: receipt,
     })
 }
+
+/// How an attempt ended, what that means, and the box it was in.
+type Attempt = (Option<FinishedProgram>, RunClassification, Option<SandboxReceipt>);
 
 /// One attempt. A missing program is an outcome; one that cannot be started is an error.
 fn attempt(
@@ -197,7 +209,7 @@ fn attempt(
     host: &Environment,
     control: &ProcessControl,
     observe: &mut dyn FnMut(OutputStream, &[u8]),
-) -> Result<(Option<FinishedProgram>, RunClassification), ProgramStartError> {
+) -> Result<Attempt, ProgramStartError> {
     let word = request.argv.first().map_or(OsStr::new(""), OsString::as_os_str);
     let name = Path::new(word).file_name().unwrap_or(word).to_string_lossy().into_owned();
     let started = child::locate(word, &env.vars, request.cwd, host).and_then(|file| {
@@ -210,11 +222,16 @@ fn attempt(
             stdout: request.stdout,
             limits: ProgramLimits { time: request.timeout, ..ProgramLimits::default() },
         };
-        child::run(program, control, observe)
+        match request.sandbox {
+            None => Ok((child::run(program, control, observe)?, None)),
+            Some(launch) => {
+                run_in_box(launch, program, control, observe).map(|(end, note)| (end, Some(note)))
+            }
+        }
     });
-    let ended = match started {
-        Ok(ended) => Some(ended),
-        Err(ProgramStartError::NotFound(_)) => None,
+    let (ended, receipt) = match started {
+        Ok((ended, receipt)) => (Some(ended), receipt),
+        Err(ProgramStartError::NotFound(_)) => (None, None),
         Err(error) => return Err(error),
     };
     let how = ended.as_ref().map(|ended| ended.how);
@@ -224,7 +241,29 @@ fn attempt(
         _ => String::new(),
     };
     let evidence = FailureEvidence { how, program: &name, text: &text, missing: &env.missing };
-    Ok((ended, classify(&evidence)))
+    Ok((ended, classify(&evidence), receipt))
+}
+
+/// Runs the program in a box, or not at all.
+fn run_in_box(
+    launch: &SandboxLaunch,
+    program: ProgramSpec,
+    control: &ProcessControl,
+    observe: &mut dyn FnMut(OutputStream, &[u8]),
+) -> Result<(FinishedProgram, SandboxReceipt), ProgramStartError> {
+    let name = program.file.to_string_lossy().into_owned();
+    let prepared = PreparedSandbox::of(launch)?;
+    let ended = child::run(prepared.wrap(program)?, control, observe)?;
+    match prepared.outcome() {
+        Ok(receipt) => Ok((ended, receipt)),
+        Err(SandboxStartError::Box(error)) => Err(error.into()),
+        Err(SandboxStartError::Program { missing: true, .. }) => {
+            Err(ProgramStartError::NotFound(name))
+        }
+        Err(SandboxStartError::Program { error, .. }) => {
+            Err(ProgramStartError::Refused { program: name, error: std::io::Error::other(error) })
+        }
+    }
 }
 
 /// Ctrl-C goes directly to a child that holds the terminal, not through us.

@@ -99,6 +99,7 @@ pub(crate) fn request<'a>(machine: &TestMachine, argv: &'a [OsString]) -> RunReq
         stdin: StdinMode::Null,
         stdout: StdoutMode::Keep,
         retry: RetryPolicy::Never,
+        sandbox: None,
     }
 }
 
