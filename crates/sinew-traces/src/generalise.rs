@@ -1,10 +1,13 @@
 //! Several runs that went nearly the same way become one, with parameters where they differ.
 
+use serde_json::Value;
+
 use crate::parameters::ParameterNames;
 use crate::redact::CleanRun;
 use crate::risk::is_consent;
-use crate::run::RunStep;
+use crate::run::{AgentRun, RunStep};
 use crate::simhash::{common_subsequence, token};
+use crate::task_words::{replace_word, task_holes};
 
 /// Runs that are merged: more add nothing new.
 pub const MAX_RUNS: usize = 20;
@@ -46,13 +49,7 @@ pub fn merge(newest: &CleanRun, older: &[CleanRun]) -> CleanRun {
             *most = (*most).max(*count);
         }
     }
-    // What one run asked a person for holds for all of them, and comes before what any of them did: where
-    // its question would stand in the others is not known.
-    let by_some = |column: &MergedStep| {
-        is_consent(&column.step.action.kind) && column.seen.len() < runs.len()
-    };
-    let (asked, done): (Vec<_>, Vec<_>) = columns.into_iter().partition(by_some);
-    let mut columns: Vec<MergedStep> = asked.into_iter().chain(done).collect();
+    let mut columns = consent_first(columns, runs.len());
     let mut names = ParameterNames::new(merged.params.clone());
     for param in older.iter().flat_map(|other| &other.params) {
         names.keep(param);
@@ -64,13 +61,49 @@ pub fn merge(newest: &CleanRun, older: &[CleanRun]) -> CleanRun {
         column.step.seen_in =
             (seen < runs.len() && column.token.is_some()).then_some((seen, runs.len()));
     }
-    for (name, values) in &slots.found {
-        let value = values.first().map(String::as_str).unwrap_or_default();
-        merged.run.task = merged.run.task.replace(value, &format!("{{{{{name}}}}}"));
-    }
+    let values = slots.values_of_task();
     merged.params = slots.names.into_params();
     merged.run.steps = columns.into_iter().map(|column| column.step).collect();
+    for (value, name) in &values {
+        tell_by_name(&mut merged.run, value, name);
+    }
     merged
+}
+
+/// What one run asked a person for holds for all of them, and comes before what any of them did: where its
+/// question would stand in the others is not known. A question that all of them asked stays at its place as
+/// long as all of them did what comes before it.
+fn consent_first(columns: Vec<MergedStep>, runs: usize) -> Vec<MergedStep> {
+    let mut only_shared = true;
+    let mut asked = Vec::new();
+    let mut done = Vec::new();
+    for column in columns {
+        let by_all = column.seen.len() == runs;
+        if is_consent(&column.step.action.kind) && !(by_all && only_shared) {
+            asked.push(column);
+            continue;
+        }
+        only_shared &= by_all || column.token.is_none();
+        done.push(column);
+    }
+    asked.into_iter().chain(done).collect()
+}
+
+/// Puts a parameter's name where a run's words hold one run's value.
+fn tell_by_name(run: &mut AgentRun, value: &str, name: &str) {
+    let by = format!("{{{{{name}}}}}");
+    let told = |text: &mut String| *text = replace_word(text, value, &by);
+    told(&mut run.task);
+    told(&mut run.final_message);
+    for step in &mut run.steps {
+        told(&mut step.thought);
+        told(&mut step.result);
+        for field in ["capability", "question", "message"] {
+            if let Some(Value::String(text)) = step.action.fields.get_mut(field) {
+                told(text);
+            }
+        }
+    }
 }
 
 /// Aligns the steps of a run with the merged ones; a step without a counterpart gets its own row.
@@ -119,6 +152,7 @@ impl MergeParameters<'_> {
                 column.step.action.fields.insert(field.to_owned(), told.into());
             }
         }
+        self.target(column);
         for field in ["x", "y", "x1", "y1", "x2", "y2"] {
             let mut numbers: Vec<f64> =
                 column.seen.iter().filter_map(|(_, step)| step.action.number(field)).collect();
@@ -132,6 +166,78 @@ impl MergeParameters<'_> {
                 }
             }
         }
+    }
+
+    /// Words on an element that differ between runs: a parameter where each run's task holds its own, and
+    /// else nothing, because one run's words would find the wrong element.
+    fn target(&mut self, column: &mut MergedStep) {
+        let words: [fn(&RunStep) -> Option<&str>; 2] =
+            [|step| step.target.text.as_deref(), |step| step.target.content_desc.as_deref()];
+        for (at, words) in words.into_iter().enumerate() {
+            let seen: Vec<(usize, Option<&str>)> =
+                column.seen.iter().map(|(run, step)| (*run, words(step))).collect();
+            let first = seen.first().and_then(|(_, text)| *text);
+            if first.is_none() || seen.iter().all(|(_, text)| *text == first) {
+                continue;
+            }
+            let own = |(run, text): &(usize, Option<&str>)| {
+                let text = text.filter(|text| !text.trim().is_empty())?;
+                let task = self.runs.get(*run)?.run.task.to_lowercase();
+                task.contains(&text.to_lowercase()).then(|| text.to_owned())
+            };
+            let values: Option<Vec<String>> = seen.iter().map(own).collect();
+            let told =
+                values.map(|values| format!("{{{{{}}}}}", self.param(&column.step, &values, true)));
+            match at {
+                0 => column.step.target.text = told,
+                _ => column.step.target.content_desc = told,
+            }
+        }
+    }
+
+    /// The newest run's values that its words hold, each with the parameter that stands for it.
+    fn values_of_task(&mut self) -> Vec<(String, String)> {
+        let [newest, others @ ..] = self.runs else { return Vec::new() };
+        let task = newest.run.task.as_str();
+        let tasks: Vec<&str> = others.iter().map(|other| other.run.task.as_str()).collect();
+        let mut values: Vec<(String, String)> = Vec::new();
+        for (name, seen) in &self.found {
+            values.extend(seen.first().map(|value| (value.clone(), name.clone())));
+        }
+        for param in &newest.params {
+            let Some(value) = &param.default else { continue };
+            let mut all: Vec<&str> = vec![value];
+            for other in others {
+                let same = other.params.iter().find(|own| own.name == param.name);
+                all.extend(same.and_then(|own| own.default.as_deref()));
+            }
+            all.sort_unstable();
+            all.dedup();
+            if all.len() > 1 {
+                self.names.set_distinct(&param.name, all.len());
+                if word_class(value) == "name" {
+                    // One run's person is not who the next run is about.
+                    self.names.drop_default(&param.name);
+                }
+                values.push((value.clone(), param.name.clone()));
+            }
+        }
+        for hole in task_holes(task, &tasks) {
+            let value = task[hole.start..hole.end].to_owned();
+            let is_told =
+                |(known, _): &(String, String)| known.contains(&value) || value.contains(known);
+            if value.starts_with("{{") || values.iter().any(is_told) {
+                continue;
+            }
+            let meaning = "differs between runs of this task";
+            let name = self.names.add(word_class(&value), meaning, None, false);
+            self.names.set_distinct(&name, 2);
+            values.push((value, name));
+        }
+        // The longest first: a name is not told by a part of it.
+        values.retain(|(value, _)| value.chars().count() >= 2 && !value.contains("{{"));
+        values.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        values
     }
 
     /// The text of several runs with parameters where they differ; none where they have no words in
@@ -223,7 +329,9 @@ impl MergeParameters<'_> {
         let mut distinct: Vec<&String> = values.iter().collect();
         distinct.sort();
         distinct.dedup();
-        let default = values.first().cloned().filter(|_| is_of_task);
+        // One run's person is not who the next run is about.
+        let is_name = distinct.len() > 1 && wanted == "name";
+        let default = values.first().cloned().filter(|_| is_of_task && !is_name);
         let meaning = match step.thought.trim() {
             "" => format!("differs between runs of {}", step.app),
             thought => thought.to_owned(),

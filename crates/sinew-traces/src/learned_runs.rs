@@ -7,6 +7,7 @@ use sinew_skill::content_hash;
 use crate::judge::RunJudgement;
 use crate::names;
 use crate::redact::CleanRun;
+use crate::risk::is_consent;
 use crate::run::{AgentRun, RunStep};
 use crate::simhash::{NEAR_BITS, is_confirmed, simhash, tokens};
 
@@ -98,11 +99,36 @@ impl LearnedRun {
         })
     }
 
+    /// What it asked a person for.
+    pub fn asked(&self) -> Vec<String> {
+        let asked = self.tokens.iter().filter_map(|token| {
+            let (kind, shape) = kind_of(token)?;
+            let words = match shape {
+                "" | "-" => kind.replace('_', " "),
+                shape => shape.to_owned(),
+            };
+            is_consent(kind).then_some(words)
+        });
+        asked.collect()
+    }
+
+    /// Its tokens without questions to a person; all of them where it did nothing else.
+    fn done(&self) -> Vec<String> {
+        let is_question =
+            |token: &&String| kind_of(token).is_some_and(|(kind, _)| is_consent(kind));
+        let done: Vec<String> =
+            self.tokens.iter().filter(|token| !is_question(token)).cloned().collect();
+        if done.is_empty() { self.tokens.clone() } else { done }
+    }
+
     /// How this run relates to an earlier one.
     pub fn relation(&self, earlier: &Self) -> RunRelation {
         let same_hash = self.fingerprint == earlier.fingerprint;
-        let is_alike = is_confirmed(&self.tokens, &earlier.tokens);
-        let bits = (simhash(&self.tokens) ^ simhash(&earlier.tokens)).count_ones();
+        // One run asked a person and the other did not: that makes no other task of it, and the one that
+        // did not ask is the one to worry about.
+        let (own, theirs) = (self.done(), earlier.done());
+        let is_alike = is_confirmed(&own, &theirs);
+        let bits = (simhash(&own) ^ simhash(&theirs)).count_ones();
         match () {
             () if same_hash && is_alike => RunRelation::SameBehaviour,
             () if bits <= NEAR_BITS && is_alike => RunRelation::Near,
@@ -111,6 +137,12 @@ impl LearnedRun {
             () => RunRelation::Other,
         }
     }
+}
+
+/// The kind and the shape in a token.
+fn kind_of(token: &str) -> Option<(&str, &str)> {
+    let (_, rest) = token.split_once(':')?;
+    Some(rest.split_once(':').unwrap_or((rest, "")))
 }
 
 /// What identifies a run: its agent, its session and when it began.

@@ -27,6 +27,7 @@
 mod confidence;
 mod corrections;
 mod draft;
+mod draft_page;
 mod fingerprint;
 mod generalise;
 mod harness;
@@ -42,13 +43,16 @@ mod quotations;
 mod quote;
 mod readers;
 mod redact;
+mod reference_page;
 mod replay;
 mod risk;
 mod run;
 mod segment;
 mod settings;
 mod simhash;
+mod step_sentence;
 mod target;
+mod task_words;
 mod user_reaction;
 
 pub use confidence::DraftConfidence;
@@ -70,7 +74,8 @@ pub use readers::{
 };
 pub use redact::{CleanRun, PrivateNames, clean};
 pub use replay::{FILE as REPLAY_FILE, stem as replay_stem};
-pub use risk::ReplayRisk;
+pub use risk::{ReplayRisk, keep_consents};
 pub use run::{AgentRun, RunEnding, RunStep, StepAction, StepTarget};
-pub use settings::{TraceSettings, WeakRunPolicy};
+pub use settings::{DraftForm, TraceSettings, WeakRunPolicy};
 pub use simhash::{are_near, format_simhash as shown_simhash, simhash, tokens};
+pub use user_reaction::{UserReaction, reaction as user_reaction};

@@ -8,6 +8,7 @@ use sinew_settings::config::TypedTextMode;
 use crate::program::base;
 use crate::redact::RunRedactor;
 use crate::run::{AgentRun, RunStep};
+use crate::task_words::is_cjk;
 
 /// Something that has to be filled in to do a run again.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ const MAX_NAME: usize = 32;
 
 /// Shorter typed text is in every task.
 const MIN_IN_TASK: usize = 3;
+
+/// The same where words are written without spaces: most of them have two characters.
+const MIN_CJK_IN_TASK: usize = 2;
 
 /// Nouns by which a field is named when its step says what it is for.
 const NOUNS: &[&str] = &[
@@ -115,6 +119,13 @@ impl ParameterNames {
         }
     }
 
+    /// Leaves a parameter without a value to fall back on.
+    pub(crate) fn drop_default(&mut self, name: &str) {
+        if let Some(param) = self.params.iter_mut().find(|param| param.name == name) {
+            param.default = None;
+        }
+    }
+
     fn unique(&self, wanted: &str) -> String {
         let taken = |name: &str| self.params.iter().any(|param| param.name == name);
         let numbered = |number: usize| match number {
@@ -173,7 +184,11 @@ pub(crate) fn extract_parameters(
             // Anything the patterns find is still redacted.
             continue;
         }
-        let in_task = text.chars().count() >= MIN_IN_TASK && task.contains(&text.to_lowercase());
+        let least = match text.chars().any(is_cjk) {
+            true => MIN_CJK_IN_TASK,
+            false => MIN_IN_TASK,
+        };
+        let in_task = text.chars().count() >= least && task.contains(&text.to_lowercase());
         let default = (in_task && !is_secret && found.is_empty()).then(|| text.clone());
         let name = names.add(&wanted_name(step), &step.thought, default.clone(), is_secret);
         if default.is_none() {

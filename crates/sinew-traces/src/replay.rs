@@ -16,6 +16,7 @@ use crate::quote;
 use crate::redact::CleanRun;
 use crate::risk::{ReplayRisk, is_consent};
 use crate::run::{CUT, RunStep, StepAction};
+use crate::step_sentence::consent_words;
 
 /// The header of a script: what it came from.
 #[derive(Debug, Clone, Copy)]
@@ -82,7 +83,7 @@ pub(crate) fn script(
             return ReplayScript::TooLong;
         }
         let _ = writeln!(body, "\n# step {number}: {}", comment(&step.action.kind));
-        if fixed.contains(&at) {
+        if fixed.contains(&at) && !is_consent(&step.action.kind) {
             body.push_str("# not replayed: it failed, and a later step put it right\n");
             continue;
         }
@@ -92,7 +93,9 @@ pub(crate) fn script(
                 body.push_str(&lines);
             }
             StepScript::Comment(why) => {
-                let _ = writeln!(body, "# not replayed: {}", comment(&why));
+                let why = comment(&why);
+                let told = quote::single(&format!("not replayed: {why}"));
+                let _ = writeln!(body, "# not replayed: {why}\nskip {number} {told}");
             }
         }
     }
@@ -284,41 +287,60 @@ fn write_step(
         "shell" => device_command(number, action, slots, dangerous),
         "exec" => command(number, action, slots, dangerous),
         "run_script" => embedded(number, action, dangerous),
-        kind if is_consent(kind) => {
-            let what = comment(action.text("capability"));
-            let what = if what.is_empty() { kind.to_owned() } else { what };
+        // A question to the user stops the replay where the run stopped, whatever was asked.
+        kind if is_consent(kind) || kind.starts_with("request_user_") => {
+            let what = one_line(&consent_words(action));
             let lines = format!("human_auth {number} {}\n", quote::single(&what));
             StepScript::Lines(lines, StepNeeds::Consent)
         }
-        "tap_element" => tap_element(number, step),
+        "tap_element" => tap_element(number, step, slots),
         _ => StepScript::Comment("nothing to run".to_owned()),
     }
 }
 
-/// A tap on an element is looked up on the screen again. One that cannot be looked up stops the replay:
-/// what follows it was meant for another screen.
-fn tap_element(number: usize, step: &RunStep) -> StepScript {
+/// A tap on an element is looked up on the screen again, by everything that is known of it. One that cannot
+/// be looked up stops the replay: what follows it was meant for another screen.
+fn tap_element(number: usize, step: &RunStep, slots: &mut ScriptVariables<'_>) -> StepScript {
     let target = &step.target;
     let known = [
         ("resource-id", &target.resource_id),
         ("text", &target.text),
         ("content-desc", &target.content_desc),
     ];
-    let named = known.into_iter().find_map(|(attribute, value)| {
-        let value = value.as_deref().filter(|value| !value.trim().is_empty())?;
-        let plain = unsafe_text(value).is_none() && !placeholders::has_any(value);
-        (plain && !value.contains(['"', '<', '>', '&', '\n'])).then_some((attribute, value))
-    });
-    let lines = match named {
-        Some((attribute, value)) => {
-            format!("tap_element {number} {attribute} {}\n", quote::single(value))
-        }
-        None => format!(
+    let mut words = String::new();
+    let mut is_known = true;
+    for (attribute, value) in known {
+        let Some(value) = value.as_deref().filter(|value| !value.trim().is_empty()) else {
+            continue;
+        };
+        let written = match slots.variable_for(value) {
+            Some(variable) => format!("\"${variable}\""),
+            None if unsafe_text(value).is_none()
+                && !placeholders::has_any(value)
+                && !value.contains('\n') =>
+            {
+                quote::single(value)
+            }
+            None => {
+                is_known = false;
+                continue;
+            }
+        };
+        let _ = write!(words, " {attribute} {written}");
+    }
+    let lines = match is_known && !words.is_empty() {
+        true => format!("tap_element {number}{words}\n"),
+        false => format!(
             "[ \"$dry_run\" = 1 ] || fail 'step {number}: the element that was tapped is not known; tap it \
              by hand and go on from there'\n"
         ),
     };
     StepScript::Lines(lines, StepNeeds::Element)
+}
+
+/// A text on one line, in its own letters: what a person is asked must be readable.
+fn one_line(text: &str) -> String {
+    Untrusted::new(text).prompt_chars().filter(|c| !c.is_control()).take(200).collect()
 }
 
 fn type_text(number: usize, action: &StepAction, slots: &mut ScriptVariables<'_>) -> StepScript {

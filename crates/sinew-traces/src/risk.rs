@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::fingerprint::STEPS;
-use crate::run::RunStep;
+use crate::redact::CleanRun;
+use crate::run::{RunStep, StepAction};
+use crate::step_sentence::consent_words;
 
 /// Why a run should not be repeated as it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,9 +57,39 @@ const PERSONAL: &[&str] = &[
     ".kdbx",
 ];
 
+/// Words in the kind of a step that asks a person whether it may go on.
+const CONSENT_WORDS: &[&str] =
+    &["human_auth", "approval", "ask_human", "consent", "user_decision", "confirm_with"];
+
 /// Whether a step asked a person for consent.
 pub(crate) fn is_consent(kind: &str) -> bool {
-    matches!(kind, "request_human_auth" | "request_approval" | "ask_human" | "human_approval")
+    let last = kind.rsplit('.').next().unwrap_or(kind);
+    CONSENT_WORDS.iter().any(|word| last.contains(word)) && !last.contains("probe")
+}
+
+/// What these steps asked a person for, each once.
+pub(crate) fn asked_for(steps: &[RunStep]) -> Vec<String> {
+    let mut asked = Vec::new();
+    for step in steps.iter().filter(|step| is_consent(&step.action.kind)) {
+        let words = consent_words(&step.action);
+        if !asked.contains(&words) {
+            asked.push(words);
+        }
+    }
+    asked
+}
+
+/// Lets a run ask for what earlier runs of the same task asked for, before it does anything.
+pub fn keep_consents(clean: &mut CleanRun, asked: &[String]) {
+    let there = asked_for(&clean.run.steps);
+    let mut missing: Vec<&String> = asked.iter().filter(|what| !there.contains(what)).collect();
+    missing.sort();
+    missing.dedup();
+    let steps = missing.into_iter().map(|what| RunStep {
+        action: StepAction::new("request_human_auth").with("capability", what.as_str()),
+        ..RunStep::default()
+    });
+    clean.run.steps.splice(0..0, steps.collect::<Vec<_>>());
 }
 
 /// The risk of doing these steps again, if there is one.

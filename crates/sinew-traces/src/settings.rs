@@ -44,6 +44,20 @@ pub struct TraceSettings {
     pub scripts: bool,
     /// Whether drafts in OpenPocket's folders are folders of their own (`skillsSpecMode: strict`).
     pub strict: bool,
+    /// Which form of a draft the profile reads, where it is written at once.
+    pub form: DraftForm,
+}
+
+/// The form in which a profile finds a draft that is written at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DraftForm {
+    /// As OpenPocket writes it: below `skills/auto`, as a file or a folder by `skillsSpecMode`.
+    #[default]
+    OpenPocket,
+    /// A folder below `skills/auto`: folders in folders are read.
+    GroupedFolder,
+    /// A folder among the others: deeper ones are not read.
+    SkillFolder,
 }
 
 impl Default for TraceSettings {
@@ -76,12 +90,19 @@ impl TraceSettings {
             front_matter: traces
                 .front_matter
                 .map_or(!exact, |chosen| chosen == DraftFrontMatter::Always),
-            hidden: !traces.drafts_in_index.unwrap_or(exact),
+            hidden: !traces.uses_unread_drafts(),
             min_steps: traces.min_steps,
             keep_runs: traces.keep_runs,
             scripts: traces.scripts,
             strict: config.openpocket_agent.mode == OpenPocketMode::Strict,
+            form: DraftForm::OpenPocket,
         }
+    }
+
+    /// In the form that a profile reads; OpenPocket's way, where it was asked for, stays.
+    #[must_use]
+    pub fn in_form(self, form: DraftForm) -> Self {
+        if self.reference_exact { self } else { Self { form, ..self } }
     }
 
     /// For runs that the user did not hand over: one that happened once, without confirmation, is not

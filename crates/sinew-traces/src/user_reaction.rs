@@ -4,7 +4,7 @@ use crate::corrections::is_correction;
 
 /// What a message says about the work before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UserReaction {
+pub enum UserReaction {
     /// It did not work.
     Complaint,
     /// It worked.
@@ -129,7 +129,7 @@ const CONFIRMATIONS: &[&str] = &[
 const MAX_REACTION: usize = 400;
 
 /// What a message says about the work before it.
-pub(crate) fn reaction(message: &str) -> UserReaction {
+pub fn reaction(message: &str) -> UserReaction {
     if message.len() > MAX_REACTION {
         return UserReaction::None;
     }

@@ -1,5 +1,6 @@
 //! What the classifier of corrections sees of turns: a line of JSON (`text`, `previous`) in, a line of
-//! numbers out. The training script reads it.
+//! numbers out, with the word `vetoed` where no probability makes a correction of it. The training script
+//! reads it.
 
 use std::io::{BufRead as _, Write as _};
 
@@ -14,7 +15,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let numbers = numbers.iter().enumerate();
         let numbers = numbers.filter(|(at, number)| **number != 0.0 || *at == last);
         let cells: Vec<String> = numbers.map(|(at, number)| format!("{at}:{number}")).collect();
-        writeln!(out, "{}", cells.join(" "))?;
+        let vetoed = if sinew_workshop::capture_vetoed(text) { " vetoed" } else { "" };
+        writeln!(out, "{}{vetoed}", cells.join(" "))?;
     }
     Ok(())
 }

@@ -45,6 +45,9 @@ impl Workshop<'_> {
             let of = of.clone();
             return self.retire(proposal, &of, by, consent);
         }
+        if matches!(proposal.change, ProposalChange::Reshape { .. }) {
+            return self.reshape(proposal, by, consent);
+        }
         let prepared = match self.prepare_again(&proposal)? {
             Ok(prepared) => prepared,
             Err(reason) => return Err(self.mark_stale(proposal, reason, by)?),
@@ -174,6 +177,9 @@ impl Workshop<'_> {
         if let ProposalChange::Retire { of } = &proposal.change {
             let of = of.clone();
             return self.preview_retirement(proposal, &of);
+        }
+        if matches!(proposal.change, ProposalChange::Reshape { .. }) {
+            return self.preview_reshape(proposal);
         }
         let (target, existing) = self.target(&proposal.skill_name, &proposal.change)?;
         let before = existing.map(|found| found.text).unwrap_or_default();

@@ -93,8 +93,8 @@ pub enum WorkshopError {
     /// The proposal is in a state that does not allow it.
     #[error("proposal is {0}")]
     WrongStatus(&'static str),
-    /// A retirement has no text that could be revised.
-    #[error("a retirement can only be applied or rejected")]
+    /// A retirement or a reshaping has no text of its own that could be revised.
+    #[error("this can only be applied or rejected as it is")]
     OnlyAsItIs,
     /// The proposal has gone stale; it was marked so.
     #[error("proposal is stale: {0}")]

@@ -8,7 +8,7 @@ use crate::activity::{ActivityFit, MessageMeaning, NearestActivity};
 use crate::capture::CapturedCorrection;
 use crate::error::Result;
 use crate::name;
-use crate::proposal::{Proposal, ProposalChange, TriggerQueries};
+use crate::proposal::{ProposalChange, TriggerQueries};
 use crate::rule::rule_line;
 use crate::rule_file::{self, RuleEffect, TaughtRule};
 use crate::suggest::ProposalRequest;
@@ -21,7 +21,7 @@ const CORRECTION_SHARE: f32 = 0.4;
 const DONE_SHARE: f32 = 0.5;
 
 /// A task whose nearest activity is further than this is named after its own words.
-const KNOWN_ACTIVITY: f32 = 0.45;
+pub(crate) const KNOWN_ACTIVITY: f32 = 0.45;
 
 /// Other wordings that the trigger gate tries.
 const OTHER_WORDINGS: usize = 3;
@@ -69,7 +69,7 @@ impl Workshop<'_> {
             positive.push(found.instruction.clone());
         }
         let description = rule_file::description(&home.when, &[rule.as_str()]);
-        let day = UtcInstant::from_clock(self.now()).day().to_string();
+        let day = day_of(self.now());
         let taught = TaughtRule { rule: &rule, when: &home.when, groups: &home.groups, day: &day };
         let known = self.target(&home.skill, &probe())?.1;
         let known = known.map(|file| rule_file::effect(&file.text, taught));
@@ -123,6 +123,14 @@ impl Workshop<'_> {
             let when = format!("working with the skill {skill}, or {when}");
             return Ok(RuleHome { skill: companion, when, groups });
         }
+        // A skill that was divided has parts for single activities.
+        if let Some(near) = nearest {
+            let own = vec![near.id.to_owned()];
+            if let Some(skill) = self.learned_home(&own)? {
+                let groups = if near.id == near.group.id { groups } else { own };
+                return Ok(RuleHome { skill, when: near.when.to_owned(), groups });
+            }
+        }
         if let Some(skill) = self.learned_home(&groups)? {
             return Ok(RuleHome { skill, when, groups });
         }
@@ -133,35 +141,45 @@ impl Workshop<'_> {
         Ok(RuleHome { skill: self.unused_name(&subject)?, when, groups })
     }
 
-    /// A skill that was taught for tasks of this kind, or is about to be, and has room.
-    fn learned_home(&self, groups: &[String]) -> Result<Option<String>> {
+    /// A skill that was taught for tasks of this kind, or is about to be.
+    pub(crate) fn learned_home(&self, groups: &[String]) -> Result<Option<String>> {
         if groups.is_empty() {
             return Ok(None);
         }
-        let fits = |proposal: &&Proposal| match &proposal.change {
-            ProposalChange::Rule { groups: known, .. } => {
-                (proposal.status.is_open() || proposal.status.as_str() == "applied")
-                    && known.iter().any(|group| groups.contains(group))
-            }
-            _ => false,
-        };
+        let is_one = |known: &[String]| known.iter().any(|group| groups.contains(group));
         let proposals = self.raw_records().proposals()?;
         // The oldest: later ones went to the same skill.
-        for proposal in proposals.iter().rev().filter(fits) {
-            if proposal.skill_name.ends_with("-our-way") {
+        for proposal in proposals.iter().rev() {
+            let is_open = proposal.status.is_open();
+            if !is_open && proposal.status.as_str() != "applied" {
                 continue;
             }
-            let (target, existing) = self.target(&proposal.skill_name, &probe())?;
-            let full = existing.is_some_and(|found| rule_file::is_full(&found.text));
-            if !full && (target.owner.allows_automatic() || proposal.status.is_open()) {
-                return Ok(Some(proposal.skill_name.clone()));
+            let names: Vec<&String> = match &proposal.change {
+                ProposalChange::Rule { groups: known, .. } if is_one(known) => {
+                    vec![&proposal.skill_name]
+                }
+                ProposalChange::Reshape { skills, .. } if !is_open => {
+                    let taught =
+                        |file: &Option<String>| file.as_deref().and_then(rule_file::taught_groups);
+                    let fits = |file| taught(file).is_some_and(|known| is_one(&known));
+                    skills.iter().filter(|(_, file)| fits(file)).map(|(name, _)| name).collect()
+                }
+                _ => continue,
+            };
+            for name in names.into_iter().filter(|name| !name.ends_with("-our-way")) {
+                let (target, existing) = self.target(name, &probe())?;
+                // What moved into the history is no home any more.
+                let is_there = existing.is_some() && target.owner.allows_automatic();
+                if is_open || is_there {
+                    return Ok(Some(name.clone()));
+                }
             }
         }
         Ok(None)
     }
 
     /// `our-<subject>`, or the same with a number where that name is taken.
-    fn unused_name(&self, subject: &str) -> Result<String> {
+    pub(crate) fn unused_name(&self, subject: &str) -> Result<String> {
         let base = name::writable_name(&format!("our-{subject}"))?;
         for number in 1.. {
             let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
@@ -175,8 +193,13 @@ impl Workshop<'_> {
     }
 }
 
+/// The day of a moment, such as `2026-11-12`.
+pub(crate) fn day_of(now: u64) -> String {
+    UtcInstant::from_clock(now).day().to_string()
+}
+
 /// Asks for a target without a change of its own.
-fn probe() -> ProposalChange {
+pub(crate) fn probe() -> ProposalChange {
     ProposalChange::Append {
         section: rule_file::RULES.to_owned(),
         body: String::new(),

@@ -20,7 +20,7 @@ use sinew_settings::config::PublishMode;
 use sinew_traces::{
     AgentRun, CleanRun, DraftConfidence, DraftContext, JudgementEvidence, LearnedRun, MAX_MERGED,
     PrivateNames, RunJudgement, RunRelation, SkillDraft, TraceSettings, WeakRunPolicy, clean,
-    draft, fingerprint, judge_run, kept_of, key_of, merge,
+    draft, fingerprint, judge_run, keep_consents, kept_of, key_of, merge,
 };
 
 /// What became of a run.
@@ -281,11 +281,14 @@ impl Workshop<'_> {
         let failed_lately =
             others().filter(|run| is_alike(run)).take(2).any(|run| run.judgement.ok == Some(false));
         let count = older.len() + 1;
-        let merged = match found.settings.reference_exact || older.is_empty() {
-            true => None,
-            false => Some(merge(&found.clean, &older)),
+        let exact = found.settings.reference_exact;
+        let mut merged = match exact || older.is_empty() {
+            true => found.clean.clone(),
+            false => merge(&found.clean, &older),
         };
-        let merged = merged.as_ref().unwrap_or(&found.clean);
+        if !exact {
+            keep_consents(&mut merged, &self.asked_before(&group)?);
+        }
         let all = group.iter().filter(|run| is_alike(run)).map(|run| run.judgement.evidence);
         let evidence = all.chain([found.known.judgement.evidence]);
         let runs_of = RunTally {
@@ -296,10 +299,18 @@ impl Workshop<'_> {
                 .find(|e| *e != JudgementEvidence::Weak)
                 .unwrap_or(JudgementEvidence::Weak),
         };
-        let mut made = self.made(merged, runs_of, found);
+        let mut made = self.made(&merged, runs_of, found);
+        let risky =
+            |run: &&LearnedRun| run.fingerprint == found.known.fingerprint && made.risk.is_some();
+        // Risky drafts of the same behaviour are one question to a person, not many.
+        let leader = leader.or_else(|| drafted().find(risky));
+        let group = match group.is_empty() {
+            true => leader.into_iter().collect(),
+            false => group,
+        };
         if let Some(skill) = leader.and_then(|leader| leader.skill.clone()) {
-            made.name = skill;
-        } else if let Some(proposal) = self.interrupted_proposal(found, runs)? {
+            made.name = self.merged_name(skill, &made, &group, found, runs)?;
+        } else if let Some(proposal) = self.interrupted_proposal(&made.task, found, runs)? {
             return self.adopt(proposal, made, found, learned);
         } else {
             made.name = self.free_name(&made.name, found, runs)?;
@@ -314,6 +325,7 @@ impl Workshop<'_> {
                 return Ok(learned.skipped(error.to_string()));
             }
         };
+        self.rename_runs(&group, &made.name, found.settings)?;
         let mut known = found.known.clone();
         known.skill = Some(made.name.clone());
         match done {
@@ -339,14 +351,78 @@ impl Workshop<'_> {
         Ok(learned)
     }
 
+    /// What earlier runs of a draft asked a person for, those whose steps are not kept any more included.
+    fn asked_before(&self, group: &[&LearnedRun]) -> Result<Vec<String>> {
+        let mut asked: Vec<String> = group.iter().flat_map(|run| run.asked()).collect();
+        let records = self.records()?;
+        for run in group {
+            let Some(id) = run.proposal.as_deref() else { continue };
+            let Ok(proposal) = records.proposal(id) else { continue };
+            let told = proposal.change.generated().and_then(|made| made.metadata.as_ref());
+            let told = told.and_then(|told| told.pointer("/openclaw/generated/consent"));
+            let told = told.and_then(serde_json::Value::as_array).into_iter().flatten();
+            asked.extend(told.filter_map(|what| what.as_str().map(str::to_owned)));
+        }
+        Ok(asked)
+    }
+
+    /// What a draft of several runs is called: a draft that waits for a person and was called after one run's
+    /// value gets a name that has the parameter instead. What was written keeps its name.
+    fn merged_name(
+        &self,
+        skill: String,
+        made: &SkillDraft,
+        group: &[&LearnedRun],
+        found: &LearnContext<'_>,
+        runs: &[LearnedRun],
+    ) -> Result<String> {
+        let records = self.records()?;
+        let proposals: Vec<Proposal> = group
+            .iter()
+            .filter_map(|run| records.proposal(run.proposal.as_deref()?).ok())
+            .collect();
+        let all_open = proposals.iter().all(|proposal| proposal.status.is_open());
+        if made.name == skill || !made.task.contains("{{") || proposals.is_empty() || !all_open {
+            return Ok(skill);
+        }
+        // A process that was killed may have renamed the proposal and not the runs.
+        let named = |name: &str| {
+            let rest = name.strip_prefix(made.name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || is_number(rest))
+        };
+        let there = proposals.into_iter().map(|proposal| proposal.skill_name);
+        match there.chain([skill]).find(|name| named(name)) {
+            Some(name) => Ok(name),
+            None => self.free_name(&made.name, found, runs),
+        }
+    }
+
+    /// Lets the runs of a draft know its new name.
+    fn rename_runs(
+        &self,
+        group: &[&LearnedRun],
+        name: &str,
+        settings: &TraceSettings,
+    ) -> Result<()> {
+        for run in group.iter().filter(|run| run.skill.as_deref().is_some_and(|own| own != name)) {
+            let known = LearnedRun { skill: Some(name.to_owned()), ..(*run).clone() };
+            let _lock = self.lock()?;
+            let mut entry = self.raw_records().change()?;
+            entry.keep_run(&known, None, settings.keep_runs.saturating_add(1))?;
+            entry.save()?;
+        }
+        Ok(())
+    }
+
     /// The proposal that a process made of this run before it was killed: it is there, and no run that is
     /// remembered led to it.
     fn interrupted_proposal(
         &self,
+        task: &str,
         found: &LearnContext<'_>,
         runs: &[LearnedRun],
     ) -> Result<Option<Proposal>> {
-        let title = title_of(&found.clean.run.task);
+        let title = title_of(task);
         let session = found.clean.run.session.as_str();
         let is_known = |id: &str| runs.iter().any(|run| run.proposal.as_deref() == Some(id));
         let proposals = self.records()?.proposals()?;
@@ -427,6 +503,11 @@ impl Workshop<'_> {
         entry.save()?;
         Ok(())
     }
+}
+
+/// Whether this is what tells two drafts of one name apart: `-2`.
+fn is_number(ending: &str) -> bool {
+    ending.strip_prefix('-').is_some_and(|n| n.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Successful runs with the same steps.

@@ -48,15 +48,18 @@ mod publish;
 mod records;
 mod remembered_runs;
 mod render;
+mod reshape;
 mod retire;
 mod reviewer;
 mod revise;
 mod rewrite;
 mod rule;
 mod rule_file;
+mod split;
 mod status;
 mod suggest;
 mod support;
+mod tend;
 mod tool;
 mod tool_reply;
 mod turn;
@@ -70,8 +73,8 @@ pub use activity::{
 pub use apply::{ApplyConsent, ProposalPreview};
 pub use capture::{
     CaptureGuards, CaptureSkipReason, CaptureTopic, CaptureVerdict, CapturedCorrection,
-    TranscriptError, capture_features, count_tool_calls, judge_message, judge_message_after,
-    judge_turn, message_text, read_transcript,
+    TranscriptError, capture_features, capture_vetoed, count_tool_calls, judge_message,
+    judge_message_after, judge_turn, message_text, read_transcript,
 };
 pub use error::{Result, WorkshopError};
 pub use event::{EventLevel, WorkshopEvent, WorkshopEventKind};
@@ -98,9 +101,11 @@ pub use reviewer::{
 pub use revise::ProposalRevision;
 pub use rewrite::{read_rewrite, rewrite_prompt};
 pub use rule_file::{MAX_RULES, MAX_RULES_CHARS};
+pub use split::OLD_HOME;
 pub use status::ProposalState;
 pub use suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 pub use support::SupportFile;
+pub use tend::TendReport;
 pub use tool::{TOOL, WorkshopCaller, WorkshopToolAnswer, guidance, schema};
 pub use tool_reply::{ToolProposal, ToolProposalUpdate, ToolSupportFile, WorkshopToolReply};
 pub use turn::{FinishedTurn, TurnOutcome};

@@ -106,8 +106,11 @@ impl Workshop<'_> {
     /// The workspace's proposals as OpenClaw keeps them.
     pub fn export_openclaw(&self) -> Result<String> {
         let known = self.proposals()?;
-        // The plugin retires nothing, and could not read a record that does.
-        let theirs = known.iter().filter(|p| !matches!(p.change, ProposalChange::Retire { .. }));
+        // The plugin retires and reshapes nothing, and could not read a record that does.
+        let is_ours = |change: &ProposalChange| {
+            matches!(change, ProposalChange::Retire { .. } | ProposalChange::Reshape { .. })
+        };
+        let theirs = known.iter().filter(|proposal| !is_ours(&proposal.change));
         let theirs = theirs.map(|proposal| match &proposal.change {
             // What the plugin knows that does the same: a line under a heading.
             ProposalChange::Rule { rule, description, .. } => Proposal {

@@ -11,7 +11,7 @@ use crate::error::{Result, WorkshopError};
 use crate::files::{self, WorkspaceFile};
 use crate::gates::duplicate::{self, SkillBody};
 use crate::gates::{DuplicateVerdict, GateReport, SkillOwner, content, ownership, shape, trigger};
-use crate::history;
+use crate::history::{self, SkillVersion};
 use crate::proposal::{ProposalChange, ProposalFinding, ProposalTarget, TriggerQueries};
 use crate::render;
 use crate::workshop::{NeighbourSkill, Workshop};
@@ -88,12 +88,16 @@ impl Workshop<'_> {
 
     /// A file of the workspace is the workshop's while it is as the workshop left it.
     fn owner_of(&self, name: &str, path: &str, found: &WorkspaceFile) -> Result<SkillOwner> {
-        let versions = self.raw_records().versions(name)?;
-        let left =
-            history::last_written(&versions, path).and_then(|written| written.after.as_ref());
-        Ok(match left {
-            Some(left) if *left == found.sha256 => SkillOwner::Workshop,
-            _ => SkillOwner::HandWritten,
+        let left_it = |versions: &[SkillVersion]| {
+            let left = history::last_written(versions, path);
+            left.and_then(|written| written.after.as_ref())
+                .is_some_and(|left| *left == found.sha256)
+        };
+        let records = self.raw_records();
+        // A write that reshaped several skills is kept under the one that it was about.
+        Ok(match left_it(&records.versions(name)?) || left_it(&records.versions("")?) {
+            true => SkillOwner::Workshop,
+            false => SkillOwner::HandWritten,
         })
     }
 
@@ -291,7 +295,7 @@ fn support_files(
 }
 
 /// Refuses a result that no reader would take for a skill of this name.
-fn check_readable(name: &str, result: &str) -> Result<()> {
+pub(crate) fn check_readable(name: &str, result: &str) -> Result<()> {
     let outcome = sinew_skill::read(result.as_bytes(), &ReadOptions::openclaw(name));
     match outcome.skill {
         Some(_) => Ok(()),

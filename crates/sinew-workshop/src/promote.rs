@@ -33,6 +33,8 @@ const DRAFT_BULLETS: &[&str] = &[
     "agent",
     "runs",
     "redactions",
+    "Learned from",
+    "Taken out",
 ];
 
 const HEADING: &str = "# Skill Draft: ";

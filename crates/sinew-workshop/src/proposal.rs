@@ -78,6 +78,14 @@ pub enum ProposalChange {
         #[serde(default)]
         day: String,
     },
+    /// Learned skills are divided, joined or put in order: the files as they should be.
+    Reshape {
+        /// Each skill's file; without one the skill moves into the history.
+        skills: BTreeMap<String, Option<String>>,
+        /// SHA-256 of what each of them held when this was proposed.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        before: BTreeMap<String, String>,
+    },
     /// Something that was learned is moved into the history.
     Retire {
         /// The proposal that brought it.
@@ -175,6 +183,7 @@ impl ProposalChange {
             Self::Append { .. } => "append",
             Self::Replace { .. } => "replace",
             Self::Rule { .. } => "rule",
+            Self::Reshape { .. } => "reshape",
             Self::Retire { .. } => "retire",
         }
     }
@@ -195,6 +204,10 @@ impl ProposalChange {
             }
             Self::Rule { rule, description, when, .. } => {
                 vec![("description", description), ("body", rule), ("when", when)]
+            }
+            Self::Reshape { skills, .. } => {
+                let told = skills.iter();
+                told.filter_map(|(name, file)| Some((name.as_str(), file.as_deref()?))).collect()
             }
             Self::Retire { .. } => Vec::new(),
         }

@@ -15,7 +15,7 @@ use crate::proposal::{
 use crate::status::{ProposalState, ProposalTransition};
 use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
 use crate::workshop::Workshop;
-use sinew_traces::{LearnedRun, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
+use sinew_traces::{DraftForm, LearnedRun, REPLAY_FILE, SkillDraft, TraceSettings, replay_stem};
 
 /// What became of a draft.
 pub(crate) enum PublishResult {
@@ -117,15 +117,26 @@ impl Workshop<'_> {
         found: &LearnContext<'_>,
         newest: Option<&Proposal>,
     ) -> Result<PublishResult> {
+        if let Some(open) = newest.filter(|proposal| proposal.status.is_open()) {
+            // A person has to look at it; more runs make it better, not more.
+            let kept = open.change.generated().cloned().unwrap_or_default();
+            let metadata = kept.metadata.is_some().then(|| made.metadata.clone());
+            let draft = to_propose(made, found, GeneratedDetails { metadata, ..kept });
+            let done = self.redraft(&open.id, &draft)?;
+            return Ok(PublishResult::Done(done, LearnStatus::Revised));
+        }
         let TraceSettings { strict, front_matter, hidden, archive, .. } = *found.settings;
-        let stem =
-            replay_stem(&found.clean.run.task, &made.behavior_fingerprint, strict, self.now());
-        let place = match strict {
-            true => GeneratedLocation::AutoFolder { stem },
-            false => GeneratedLocation::AutoFile { stem },
+        // A folder and the name in it have to fit each other.
+        let as_file = found.settings.form == DraftForm::OpenPocket && !strict;
+        let called = if as_file { &made.task } else { &made.name };
+        let stem = replay_stem(called, &made.behavior_fingerprint, !as_file, self.now());
+        let place = match found.settings.form {
+            DraftForm::SkillFolder => GeneratedLocation::Skill,
+            _ if as_file => GeneratedLocation::AutoFile { stem },
+            _ => GeneratedLocation::AutoFolder { stem },
         };
         let mut generated = GeneratedDetails {
-            metadata: (strict || front_matter).then(|| made.metadata.clone()),
+            metadata: (!as_file || front_matter).then(|| made.metadata.clone()),
             place,
             hidden,
             ..GeneratedDetails::default()
@@ -134,7 +145,9 @@ impl Workshop<'_> {
         let superseded = newest.filter(|proposal| proposal.status == ProposalState::Applied);
         if let Some(old) = superseded {
             edited = self.was_edited(old)?;
-            if !edited {
+            // A skill in its own place is written over, and its history keeps the old text.
+            let same_place = old.change.generated().is_some_and(|was| was.place == generated.place);
+            if !edited && !same_place {
                 generated.supersedes = written_paths(old);
                 generated.archive = archive.then(|| archive_of(old));
             }
@@ -164,6 +177,7 @@ impl Workshop<'_> {
         let _lock = self.lock()?;
         let mut proposal = self.raw_records().proposal(id)?;
         proposal.status.clone().after(ProposalTransition::Revise)?;
+        proposal.skill_name.clone_from(&draft.skill_name);
         proposal.title.clone_from(&draft.title);
         proposal.reason.clone_from(&draft.reason);
         proposal.change.clone_from(&draft.change);
@@ -201,7 +215,7 @@ fn to_propose(
     }
     ProposalRequest {
         skill_name: made.name.clone(),
-        title: title_of(&found.clean.run.task),
+        title: title_of(&made.task),
         reason: match made.runs {
             1 => format!("A run of {} succeeded", found.clean.run.agent),
             n => format!("{n} runs of {} went the same way", found.clean.run.agent),
@@ -231,7 +245,9 @@ fn says_more(applied: &Proposal, made: &SkillDraft) -> bool {
         let level = level.and_then(|line| line.split(' ').nth(2)).unwrap_or_default();
         let lines = body.get(from..to).unwrap_or_default().lines();
         let steps = lines.filter(|line| {
-            !line.starts_with("   - observed:") && !line.starts_with("   - intent:")
+            !["   - observed:", "   - intent:", "   - Why:", "   - You should see:"]
+                .iter()
+                .any(|start| line.starts_with(start))
         });
         [level.to_owned()].into_iter().chain(steps.map(str::to_owned)).collect()
     };

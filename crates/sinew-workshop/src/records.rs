@@ -72,6 +72,9 @@ pub(crate) struct WorkshopState {
     pub(crate) last_number: u64,
     #[serde(default)]
     pub(crate) review: ReviewState,
+    /// When the learned skills were looked through last, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tended_at: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) intent: Option<Box<WriteIntent>>,
     /// The workspace, for people who inspect the database.

@@ -51,7 +51,9 @@ pub(crate) fn result(
         (ProposalChange::Rule { rule, when, groups, day, .. }, file) => {
             rule_file::with_rule(name, TaughtRule { rule, when, groups, day }, file)
         }
-        (ProposalChange::Retire { .. }, _) => Err(WorkshopError::OnlyAsItIs),
+        (ProposalChange::Retire { .. } | ProposalChange::Reshape { .. }, _) => {
+            Err(WorkshopError::OnlyAsItIs)
+        }
     }
 }
 
@@ -71,7 +73,9 @@ pub(crate) fn overlay(
         ProposalChange::Replace { .. } => {
             Err(WorkshopError::NotOurs { owner: "installed", name: name.to_owned() })
         }
-        ProposalChange::Retire { .. } => Err(WorkshopError::OnlyAsItIs),
+        ProposalChange::Retire { .. } | ProposalChange::Reshape { .. } => {
+            Err(WorkshopError::OnlyAsItIs)
+        }
     }
 }
 

@@ -210,7 +210,9 @@ fn cut_finding(proposal: &mut Proposal, finding: &ProposalFinding, line: Option<
                     *description = title;
                     true
                 }
-                ProposalChange::Replace { .. } | ProposalChange::Retire { .. } => false,
+                ProposalChange::Replace { .. }
+                | ProposalChange::Retire { .. }
+                | ProposalChange::Reshape { .. } => false,
             }
         }
         "SKILL.md" => {
@@ -221,7 +223,7 @@ fn cut_finding(proposal: &mut Proposal, finding: &ProposalFinding, line: Option<
                 ProposalChange::Create { body, .. } | ProposalChange::Append { body, .. } => body,
                 ProposalChange::Replace { new_text, .. } => new_text,
                 ProposalChange::Rule { rule, .. } => rule,
-                ProposalChange::Retire { .. } => return false,
+                ProposalChange::Retire { .. } | ProposalChange::Reshape { .. } => return false,
             };
             let kept: Vec<String> = text
                 .split('\n')
@@ -245,7 +247,9 @@ fn revised(change: &ProposalChange, revision: &ProposalRevision) -> Result<Propo
     if revision.old_text.is_some() || revision.new_text.is_some() {
         let (old, new) = match change {
             ProposalChange::Replace { old_text, new_text } => (Some(old_text), Some(new_text)),
-            ProposalChange::Retire { .. } => return Err(WorkshopError::OnlyAsItIs),
+            ProposalChange::Retire { .. } | ProposalChange::Reshape { .. } => {
+                return Err(WorkshopError::OnlyAsItIs);
+            }
             _ => (None, None),
         };
         let old_text = revision.old_text.as_ref().or(old);
@@ -281,7 +285,9 @@ fn revised(change: &ProposalChange, revision: &ProposalRevision) -> Result<Propo
             }
             ("", "", Default::default(), Some(WORKFLOW))
         }
-        ProposalChange::Rule { .. } | ProposalChange::Retire { .. } => {
+        ProposalChange::Rule { .. }
+        | ProposalChange::Retire { .. }
+        | ProposalChange::Reshape { .. } => {
             return Err(WorkshopError::OnlyAsItIs);
         }
     };

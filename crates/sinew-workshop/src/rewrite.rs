@@ -70,8 +70,14 @@ fn kept_lines(body: &str) -> impl Iterator<Item = &str> {
         let numbered = line.split_once(". ").is_some_and(|(number, _)| {
             !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
         });
-        let head =
-            ["- Status:", "- Confidence:", "- behavior_fingerprint:", "- simhash:", "- runs:"];
+        let head = [
+            "- Status:",
+            "- Confidence:",
+            "- behavior_fingerprint:",
+            "- Learned from:",
+            "> **",
+            "   - ui_target:",
+        ];
         numbered || line.starts_with('#') || head.iter().any(|start| line.starts_with(start))
     })
 }
@@ -81,14 +87,14 @@ mod tests {
     use super::*;
 
     const OLD: &str =
-        "# Skill Draft: T\n\n- Status: draft\n\n## Procedure (Draft)\n\n1. exec(ls) (app=ls)\n";
+        "# Skill Draft: T\n\n- Status: draft\n\n## Procedure (Draft)\n\n1. Run `ls`.\n";
 
     #[test]
     fn steps_and_headings_stay() {
         let kept: Vec<&str> = kept_lines(OLD).collect();
         assert_eq!(
             kept,
-            ["# Skill Draft: T", "- Status: draft", "## Procedure (Draft)", "1. exec(ls) (app=ls)"]
+            ["# Skill Draft: T", "- Status: draft", "## Procedure (Draft)", "1. Run `ls`."]
         );
     }
 }

@@ -158,7 +158,7 @@ impl RuleWords {
             }
             if FORBIDDING.contains(&word) {
                 forbids = true;
-            } else if word.chars().any(|c| c.is_ascii_digit()) || NUMBERS.contains(&word) {
+            } else if word.starts_with(|c: char| c.is_ascii_digit()) || NUMBERS.contains(&word) {
                 values.insert(word.to_owned());
             } else if !EMPTY.contains(&word) {
                 subject.insert(word.trim_end_matches('s').to_owned());

@@ -68,6 +68,32 @@ pub(crate) fn with_rule(
     Ok(with_front_matter(&changed, taught))
 }
 
+/// The file with rules that move to it: each as it is, once, and none in another's place.
+pub(crate) fn with_rules(
+    name: &str,
+    rules: &[String],
+    taught: TaughtRule<'_>,
+    existing: Option<&str>,
+) -> Result<Option<String>> {
+    let mut file = existing.map(str::to_owned);
+    for rule in rules {
+        let taught = TaughtRule { rule, ..taught };
+        let Some(known) = &file else {
+            file = Some(with_rule(name, taught, None)?);
+            continue;
+        };
+        let plain = without_count(rule).0;
+        let is_same = |old: &RuleBullet<'_>| without_count(old.rule).0 == plain;
+        let bullets = bullets(known);
+        let changed = match bullets.iter().find(|old| is_same(old)) {
+            Some(_) => with_bullet(known, TaughtRule { rule: plain, ..taught }).0,
+            None => added(known, rule, &bullets),
+        };
+        file = Some(with_front_matter(&changed, taught));
+    }
+    Ok(file)
+}
+
 /// What a rule would do to a file.
 pub(crate) fn effect(file: &str, taught: TaughtRule<'_>) -> RuleEffect {
     with_bullet(file, taught).1
@@ -76,6 +102,59 @@ pub(crate) fn effect(file: &str, taught: TaughtRule<'_>) -> RuleEffect {
 /// The rules of a file.
 pub(crate) fn rules(file: &str) -> Vec<&str> {
     bullets(file).into_iter().map(|bullet| bullet.rule).collect()
+}
+
+/// The activities that a file was taught for; none where it was not taught.
+pub(crate) fn taught_groups(file: &str) -> Option<Vec<String>> {
+    let body = split_front_matter(file).ok()?.body;
+    let head = &file[..file.len() - body.len()];
+    let written = head.lines().find_map(|line| line.strip_prefix("metadata: "))?;
+    let metadata: serde_json::Value = serde_json::from_str(written).ok()?;
+    let groups = metadata.get(TAUGHT_KEY)?.as_str()?.split(',').map(|id| id.trim().to_owned());
+    Some(groups.filter(|id| !id.is_empty()).collect())
+}
+
+/// Every list of a file, whatever section it is in: for files that are older than the section of rules.
+pub(crate) fn lists(file: &str) -> Vec<Vec<String>> {
+    let body = split_front_matter(file).map_or(file, |fenced| fenced.body);
+    let mut lists: Vec<Vec<String>> = Vec::new();
+    let mut goes_on = false;
+    for line in body.lines() {
+        match bullet(line) {
+            Some(rule) if goes_on => {
+                if let Some(list) = lists.last_mut() {
+                    list.push(rule.to_owned());
+                }
+            }
+            Some(rule) => lists.push(vec![rule.to_owned()]),
+            // A blank line between two bullets is the border between what was said at two times.
+            None => {}
+        }
+        goes_on = bullet(line).is_some();
+    }
+    lists
+}
+
+/// Whether a file says more than its headings and lists.
+pub(crate) fn has_prose(file: &str) -> bool {
+    let body = split_front_matter(file).map_or(file, |fenced| fenced.body);
+    body.lines()
+        .any(|line| !line.trim().is_empty() && !line.starts_with('#') && bullet(line).is_none())
+}
+
+fn bullet(line: &str) -> Option<&str> {
+    line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")).map(str::trim)
+}
+
+/// The file without some of its rules, and with a description that fits what is left.
+pub(crate) fn without_rules(file: &str, gone: &[String]) -> String {
+    let body = split_front_matter(file).map_or(file, |fenced| fenced.body);
+    let head = &file[..file.len() - body.len()];
+    let is_gone = |line: &str| bullet(line).is_some_and(|rule| gone.iter().any(|it| it == rule));
+    let kept =
+        body.split_inclusive('\n').filter(|line| !is_gone(line.trim_end_matches(['\r', '\n'])));
+    let left = format!("{head}{}", kept.collect::<String>());
+    with_front_matter(&left, TaughtRule { rule: "", when: "", groups: &[], day: "" })
 }
 
 /// Whether a file holds as many rules as one skill should.
@@ -120,7 +199,6 @@ fn section(file: &str) -> Option<(usize, usize)> {
 }
 
 fn with_bullet(file: &str, taught: TaughtRule<'_>) -> (String, RuleEffect) {
-    let end = if file.contains("\r\n") { "\r\n" } else { "\n" };
     let known = bullets(file);
     let put = |bullet: &RuleBullet<'_>, line: &str| {
         format!("{}- {line}{}", &file[..bullet.start], &file[bullet.end..])
@@ -133,21 +211,26 @@ fn with_bullet(file: &str, taught: TaughtRule<'_>) -> (String, RuleEffect) {
         let was = without_count(old.rule).0.to_owned();
         return (put(old, taught.rule), RuleEffect::Replaced(was));
     }
-    let changed = match (known.last(), section(file)) {
+    (added(file, taught.rule, &known), RuleEffect::Added)
+}
+
+/// The file with a rule below those that it has.
+fn added(file: &str, rule: &str, known: &[RuleBullet<'_>]) -> String {
+    let end = if file.contains("\r\n") { "\r\n" } else { "\n" };
+    match (known.last(), section(file)) {
         (Some(last), _) => {
-            format!("{}{end}- {}{}", &file[..last.end], taught.rule, &file[last.end..])
+            format!("{}{end}- {rule}{}", &file[..last.end], &file[last.end..])
         }
         (None, Some((start, _))) => {
             let rest = file[start..].trim_start_matches(['\r', '\n']);
             let gap = if rest.is_empty() { "" } else { end };
-            format!("{}{end}- {}{end}{gap}{rest}", &file[..start], taught.rule)
+            format!("{}{end}- {rule}{end}{gap}{rest}", &file[..start])
         }
         (None, None) => {
             let kept = text::trim_end(file);
-            format!("{kept}{end}{end}## {RULES}{end}{end}- {}{end}", taught.rule)
+            format!("{kept}{end}{end}## {RULES}{end}{end}- {rule}{end}")
         }
-    };
-    (changed, RuleEffect::Added)
+    }
 }
 
 /// A learned skill's description and activities follow its rules; another skill's stay.

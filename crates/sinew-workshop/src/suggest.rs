@@ -74,6 +74,11 @@ pub struct ProposalUpdate {
 const MAX_EVIDENCE: usize = 5;
 const MAX_QUOTE: usize = 240;
 
+/// Quotes as a proposal keeps them.
+pub(crate) fn quoted(evidence: &[String]) -> Vec<String> {
+    evidence.iter().take(MAX_EVIDENCE).map(|quote| masked(quote, MAX_QUOTE)).collect()
+}
+
 /// Messages kept with a proposal, and the length of each.
 const MAX_QUERIES: usize = 10;
 const MAX_QUERY: usize = 400;
@@ -176,12 +181,13 @@ impl Workshop<'_> {
                 }
             }
             ProposalChange::Rule { rule, .. } => require("rule", rule)?,
-            ProposalChange::Retire { .. } => return Err(WorkshopError::OnlyAsItIs),
+            ProposalChange::Retire { .. } | ProposalChange::Reshape { .. } => {
+                return Err(WorkshopError::OnlyAsItIs);
+            }
         }
         let limit = self.settings().max_skill_bytes;
         content::check_fields(&content::fields(&title, &reason, &change), limit)?;
-        let quotes = draft.evidence.iter().take(MAX_EVIDENCE);
-        let evidence = quotes.map(|quote| masked(quote, MAX_QUOTE)).collect();
+        let evidence = quoted(&draft.evidence);
         let messages = |messages: &[String]| {
             messages.iter().take(MAX_QUERIES).map(|query| masked(query, MAX_QUERY)).collect()
         };

@@ -31,6 +31,9 @@ const ACTIONS: [&str; 11] = [
     "undo",
 ];
 
+/// The statuses of proposals that can be listed.
+const STATUSES: [&str; 5] = ["pending", "applied", "rejected", "quarantined", "stale"];
+
 /// Parameters that are text, with what their names do not say.
 const TEXTS: [(&str, &str); 12] = [
     ("id", ""),
@@ -135,6 +138,12 @@ impl Workshop<'_> {
             "status" => plain(WorkshopToolReply::Counts(self.status()?)),
             "list_pending" => {
                 let status = call.text("status").unwrap_or("pending");
+                if !STATUSES.contains(&status) {
+                    return Err(WorkshopError::BadParameter {
+                        name: "status".to_owned(),
+                        expected: "pending, applied, rejected, quarantined or stale",
+                    });
+                }
                 plain(listed(self.list(status)?))
             }
             "list_quarantine" => plain(listed(self.list("quarantined")?)),

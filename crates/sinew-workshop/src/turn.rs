@@ -7,8 +7,9 @@ use sinew_settings::config::{CaptureProfile, ReviewMode};
 use crate::capture::{self, CapturedCorrection, count_tool_calls};
 use crate::error::Result;
 use crate::event::{WorkshopEvent, WorkshopEventKind};
-use crate::proposal::{ProposalSource, TriggerQueries};
-use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate};
+use crate::proposal::{Proposal, ProposalSource, TriggerQueries};
+use crate::status::ProposalState;
+use crate::suggest::{ApplyMode, ProposalOrigin, ProposalRequest, ProposalUpdate, quoted};
 use crate::workshop::Workshop;
 
 /// Sessions of the reviewer itself; they are never captured.
@@ -116,7 +117,33 @@ impl Workshop<'_> {
             session_id: turn.session_id.map(str::to_owned),
             apply: ApplyMode::ByPolicy,
         };
-        self.suggest(&draft, &origin)
+        if let Some(known) = self.written_before(&draft, turn)? {
+            return Ok(ProposalUpdate { proposal: known, skill_path: None, events: Vec::new() });
+        }
+        let mut made = self.suggest(&draft, &origin)?;
+        // A skill that has become too long is a question of its own.
+        if let Ok(Some(split)) = self.split_when_full(&made.proposal.skill_name) {
+            made.events.extend(split.events);
+        }
+        Ok(made)
+    }
+
+    /// What the same correction of the same session was written as before. A turn may be processed
+    /// twice, where its process ended between writing the skill and noting that it had.
+    fn written_before(
+        &self,
+        draft: &ProposalRequest,
+        turn: &FinishedTurn<'_>,
+    ) -> Result<Option<Proposal>> {
+        let Some(session) = turn.session_id else { return Ok(None) };
+        let evidence = quoted(&draft.evidence);
+        let is_it = |known: &Proposal| {
+            known.source == ProposalSource::AgentEnd
+                && known.status == ProposalState::Applied
+                && known.session_id.as_deref() == Some(session)
+                && known.evidence == evidence
+        };
+        Ok(self.proposals()?.into_iter().find(is_it))
     }
 
     /// The extended profile refuses text in which the scanner has a critical finding; Skill Workshop

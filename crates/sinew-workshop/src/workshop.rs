@@ -41,6 +41,10 @@ pub trait SkillSurroundings {
     fn trials(&self, name: &str, since: u64) -> Option<TrialRecord>;
     /// A file below the workspace was written: read the skills again.
     fn refresh(&self);
+    /// Whether this machine has a program of that name.
+    fn has_program(&self, _name: &str) -> bool {
+        true
+    }
     /// The encoder that messages are routed with, where there is one.
     fn encoder(&self) -> Option<Arc<dyn Embedder>> {
         None
@@ -195,7 +199,13 @@ impl<'a> Workshop<'a> {
 
     /// The versions of a skill, newest first.
     pub fn history(&self, skill: &str) -> Result<Vec<SkillVersion>> {
-        self.records()?.versions(&crate::name::writable_name(skill)?)
+        let name = crate::name::writable_name(skill)?;
+        let path = crate::files::skill_path(&name);
+        let mut versions = self.records()?.versions("")?;
+        versions.retain(|version| {
+            version.skill_name == name || version.files.iter().any(|file| file.path == path)
+        });
+        Ok(versions)
     }
 
     /// A content that a version refers to, by its SHA-256.

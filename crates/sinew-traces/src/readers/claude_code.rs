@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::model_turn::{ToolCallWords, read_model_turn};
 use super::{RecordReader, of_server, take_content, take_text, text};
 use crate::run::{RunEnding, StepAction};
-use crate::segment::{RunSegmenter, TranscriptResult, TranscriptStep};
+use crate::segment::{RunSegmenter, TranscriptResult};
 
 /// Delegates of one session that are followed separately; further ones share one segment.
 const MAX_DELEGATES: usize = 32;
@@ -170,31 +171,9 @@ impl ClaudeConversation {
             id.clone_into(&mut self.message);
         }
         let ends = matches!(text(message, "stop_reason"), "end_turn" | "stop_sequence");
-        let mut said = String::new();
-        if let Some(Value::Array(blocks)) = message.get_mut("content") {
-            for block in blocks {
-                match text(block, "type") {
-                    "text" => {
-                        said = take_text(block, "text");
-                        said.clone_into(&mut self.thought);
-                    }
-                    "thinking" => self.thought = take_text(block, "thinking"),
-                    "tool_use" => {
-                        let call = take_text(block, "id");
-                        let name = take_text(block, "name");
-                        let input = block.get_mut("input").map(Value::take).unwrap_or_default();
-                        self.segments.step(TranscriptStep {
-                            call: Some(call),
-                            action: action(&name, input),
-                            thought: self.thought.clone(),
-                            at: at.clone(),
-                            ..TranscriptStep::default()
-                        });
-                    }
-                    _ => {}
-                }
-            }
-        }
+        let calls = ToolCallWords { kind: "tool_use", input: "input" };
+        let said =
+            read_model_turn(&mut self.segments, message, &calls, action, &mut self.thought, &at);
         self.segments.agent_message(said);
         if ends {
             self.segments.set_ending(RunEnding::Normal);

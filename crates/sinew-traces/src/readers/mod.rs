@@ -7,6 +7,7 @@ mod claude_code;
 mod codex;
 mod generic;
 mod markdown;
+mod model_turn;
 mod openpocket;
 mod tree;
 

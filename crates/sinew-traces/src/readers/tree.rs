@@ -7,6 +7,7 @@ use std::io::{self, SeekFrom};
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::model_turn::{ToolCallWords, read_model_turn};
 use super::{
     TraceAgent, TranscriptOptions, TranscriptSource, each_record, of_server, openpocket,
     take_content, take_text, text,
@@ -213,31 +214,9 @@ impl SessionTreeReader {
         // OpenPocket opens each session with a message of its own.
         let is_bootstrap = text(message, "model") == "session-bootstrap";
         self.thought.clear();
-        let mut said = String::new();
-        if let Some(Value::Array(blocks)) = message.get_mut("content") {
-            for block in blocks {
-                match text(block, "type") {
-                    "text" => {
-                        said = take_text(block, "text");
-                        said.clone_into(&mut self.thought);
-                    }
-                    "thinking" => self.thought = take_text(block, "thinking"),
-                    "toolCall" => {
-                        let call = take_text(block, "id");
-                        let name = take_text(block, "name");
-                        let input = block.get_mut("arguments").map(Value::take).unwrap_or_default();
-                        self.segments.step(TranscriptStep {
-                            call: Some(call),
-                            action: action(&name, input),
-                            thought: self.thought.clone(),
-                            at: at.to_owned(),
-                            ..TranscriptStep::default()
-                        });
-                    }
-                    _ => {}
-                }
-            }
-        }
+        let calls = ToolCallWords { kind: "toolCall", input: "arguments" };
+        let said =
+            read_model_turn(&mut self.segments, message, &calls, action, &mut self.thought, at);
         if is_bootstrap {
             return;
         }

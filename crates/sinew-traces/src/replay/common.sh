@@ -25,6 +25,11 @@ show() {
   [ "$dry_run" = 0 ]
 }
 
+# skip <step> <why>: a step that cannot be replayed is told, never passed over in silence
+skip() {
+  printf 'step %s: %s\n' "$1" "$2"
+}
+
 # ask <step> ask|danger <text>: whether a step that may change something is done
 ask() {
   printf 'step %s: %s\n' "$1" "$3"

@@ -64,6 +64,8 @@ pub fn taught_hit(meaning: &MessageMeaning, skills: &[TaughtSkill]) -> Option<Ta
     if best.score < NEAR_ENOUGH || only_asks {
         return None;
     }
-    let at = skills.iter().position(|skill| skill.groups.iter().any(|id| id == best.group.id))?;
+    // A skill that was divided holds a single activity, which says more than the group.
+    let of = |id: &str| skills.iter().position(|skill| skill.groups.iter().any(|one| one == id));
+    let at = of(best.id).or_else(|| of(best.group.id))?;
     Some(TaughtHit { at, score: best.score, when: best.group.when })
 }

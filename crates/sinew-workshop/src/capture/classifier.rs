@@ -11,7 +11,7 @@ static FILE: &[u8] = include_bytes!("../../data/capture-weights.bin");
 
 /// From this probability on a message is taken for a correction. Chosen so that about one in thirty
 /// others is taken for one, in cross-validation.
-const CORRECTION: f32 = 0.6;
+const CORRECTION: f32 = 0.55;
 
 /// The bias, and the weights.
 static WEIGHTS: LazyLock<Option<(f32, Vec<f32>)>> = LazyLock::new(|| {

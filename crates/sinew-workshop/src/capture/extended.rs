@@ -77,7 +77,11 @@ pub(super) fn judge(
         topic: topic::of(&line, topic::WordBoundary::Unicode),
         instruction: instruction(&line),
         cues: own.cues,
-        request: previous.map(text::collapse).filter(|request| !request.is_empty()),
+        // A request with a secret in it is not kept, not even in part.
+        request: previous
+            .filter(|request| guards == CaptureGuards::Off || !holds_secret(request))
+            .map(text::collapse)
+            .filter(|request| !request.is_empty()),
         done: None,
         in_use: None,
     })

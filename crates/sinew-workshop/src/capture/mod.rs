@@ -122,6 +122,11 @@ pub fn capture_features(message: &str, previous: Option<&str>) -> Vec<f32> {
     features::features(message, previous)
 }
 
+/// Whether a message is kept out however much it sounds like a correction, for training.
+pub fn capture_vetoed(message: &str) -> bool {
+    vetoes::veto(message).is_some()
+}
+
 /// Judges one message with what was asked before it.
 pub fn judge_message_after(
     previous: Option<&str>,

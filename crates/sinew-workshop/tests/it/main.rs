@@ -17,6 +17,7 @@ mod kill;
 mod openclaw;
 mod probation;
 mod proposals;
+mod reshape;
 mod reviewer;
 mod tool;
 mod traces;

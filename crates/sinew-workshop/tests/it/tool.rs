@@ -188,3 +188,11 @@ fn the_guidance_is_short_and_ends_with_the_policy() {
     assert!(guidance(ApprovalPolicy::Pending).contains("explicit approval"));
     assert!(guidance(ApprovalPolicy::Auto).contains("apply: false"));
 }
+
+#[test]
+fn a_status_that_no_proposal_can_have_is_an_error() {
+    let bench = Bench::new();
+    let asked = json!({"action": "list_pending", "status": "aplied"});
+    let error = bench.tool(asked, agent()).expect_err("an error");
+    assert!(error.contains("status must be pending, applied, rejected, quarantined"), "{error}");
+}

@@ -111,17 +111,33 @@ fn the_value_of_a_secret_is_nowhere() {
     }
 }
 
-/// Whatever kind of secret a user puts into a correction, it is not kept.
+/// Whatever kind of secret a user puts into a correction, or into what was asked before it, is not kept.
 #[test]
 fn no_kind_of_secret_survives_a_capture() {
-    let bench = Bench::with(json!({"approvalPolicy": "auto"}));
-    let samples = sinew_testkit::secret_samples();
-    let mut told = String::new();
-    for sample in &samples {
-        let message = format!("from now on always do it like this: {}", sample.text);
-        let outcome = bench.shop(|shop| shop.end_of_turn(&turn(&user(&message)))).expect("a turn");
-        told.push_str(&format!("{outcome:?}"));
+    for profile in ["reference", "extended"] {
+        let bench = Bench::with(json!({"approvalPolicy": "auto", "captureProfile": profile}));
+        let samples = sinew_testkit::secret_samples();
+        assert!(samples.len() >= 60, "{} kinds", samples.len());
+        let mut told = String::new();
+        for sample in &samples {
+            let rule = "from now on always do it like this, and check it first";
+            let corrected = user(&format!("from now on always do it like this: {}", sample.text));
+            let asked = [user(&format!("commit {}", sample.text)), user(rule)].concat();
+            // The plugin's patterns do not look at what was asked before.
+            let turns =
+                if profile == "extended" { vec![corrected, asked] } else { vec![corrected] };
+            for messages in turns {
+                let outcome = bench.shop(|shop| shop.end_of_turn(&turn(&messages)));
+                told.push_str(&format!("{:?}", outcome.expect("a turn")));
+            }
+        }
+        let left = left_of(&bench, &samples, told);
+        assert!(left.is_empty(), "{profile}: {} are left: {left:?}", left.len());
     }
+}
+
+/// The secrets that are in what was told, or in any file of the bench.
+fn left_of(bench: &Bench, samples: &[sinew_testkit::SecretSample], told: String) -> Vec<String> {
     let mut bytes = told.into_bytes();
     let mut folders = vec![bench.folder.path().to_owned()];
     while let Some(folder) = folders.pop() {
@@ -133,12 +149,11 @@ fn no_kind_of_secret_survives_a_capture() {
         }
     }
     let everything = String::from_utf8_lossy(&bytes);
-    let left: Vec<&String> = samples
-        .iter()
-        .flat_map(|sample| &sample.secrets)
+    let secrets = samples.iter().flat_map(|sample| &sample.secrets);
+    secrets
         .filter(|secret| secret.len() > 4 && everything.contains(secret.as_str()))
-        .collect();
-    assert!(left.is_empty(), "{} are left: {left:?}", left.len());
+        .cloned()
+        .collect()
 }
 
 #[test]

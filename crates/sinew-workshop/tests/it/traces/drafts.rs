@@ -72,7 +72,7 @@ fn typed_text_of_the_task_is_the_default_of_a_parameter() {
         assert!(script.contains(part), "{part}");
     }
     assert!(script.contains(&format!("need TEXT plain '{phrase}'")), "{script}");
-    assert!(draft.body.contains("type({{text}})"), "{}", draft.body);
+    assert!(draft.body.contains("Type `{{text}}`"), "{}", draft.body);
 }
 
 fn only(files: &[String], pattern: &str) -> String {
@@ -162,7 +162,7 @@ fn each_part_of_openpockets_way_can_be_chosen_alone() {
     };
     let (files, skill) = twice(json!({"duplicates": "delete"}));
     assert_eq!(files.len(), 2, "the older files are gone: {files:?}");
-    assert!(skill.starts_with("---\n") && skill.contains("- runs: 2"), "{skill}");
+    assert!(skill.starts_with("---\n") && skill.contains(", runs: 2\n"), "{skill}");
     let (files, skill) = twice(json!({"front_matter": "reference", "scripts": false}));
     assert!(skill.starts_with("# Skill Draft: "), "{skill}");
     assert!(files.iter().all(|file| !file.ends_with(".sh")), "{files:?}");
@@ -174,7 +174,7 @@ fn each_part_of_openpockets_way_can_be_chosen_alone() {
         learned.draft.map(|draft| draft.body)
     };
     let verbatim = body(json!({"traces": {"typed_text": "verbatim"}})).expect("a draft");
-    assert!(verbatim.contains("type(\"the team's list\")"), "{verbatim}");
+    assert!(verbatim.contains("Type \"the team's list\""), "{verbatim}");
     assert_eq!(body(json!({"traces": {"min_steps": 3}})), None);
 }
 

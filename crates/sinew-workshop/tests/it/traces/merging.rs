@@ -31,7 +31,7 @@ fn three_runs_that_differ_in_version_and_file_are_one_draft_with_two_parameters(
     let draft = last.draft.expect("a draft");
     assert_eq!(draft.parameters, ["version", "file"]);
     assert_eq!((draft.runs, draft.confidence.as_str()), (4, "high"));
-    assert!(draft.body.contains("- runs: 4\n") && draft.body.contains("4 values seen"));
+    assert!(draft.body.contains(", runs: 4\n") && draft.body.contains("4 values seen"));
     assert!(draft.body.contains("git tag -a v{{version}}"), "{}", draft.body);
     let script = draft.script.expect("a script");
     assert!(script.contains(r#"git tag -a v"${SINEW_P_VERSION}" -m release"#), "{script}");

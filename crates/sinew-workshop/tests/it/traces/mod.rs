@@ -1,5 +1,6 @@
 //! Finished runs become drafts.
 
+mod consent;
 mod drafts;
 mod merging;
 mod replay;

@@ -42,17 +42,17 @@ const HOSTILE: &[&str] = &[
 ];
 
 /// A folder to run a script in: stubs for the device, and nothing else of the machine's.
-struct Sandbox {
+pub(super) struct Sandbox {
     folder: TempDir,
 }
 
 impl Sandbox {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let sandbox = Self { folder: tempfile::tempdir().expect("a folder") };
         // The device's shell gets what adb was given, as one text, and so another round of quoting.
         sandbox.program(
             "adb",
-            "shift 2\n[ \"$1\" = shell ] || exit 9\nshift\nPATH=\"$STUBS/device:$PATH\" sh -c \"$*\"",
+            "shift 2\n[ \"$1\" = exec-out ] && exec cat \"$STUBS/screen.xml\"\n[ \"$1\" = shell ] || exit 9\nshift\nPATH=\"$STUBS/device:$PATH\" sh -c \"$*\"",
         );
         for name in ["input", "cmd", "monkey"] {
             let log = "for word in \"$@\"; do printf '%s\\0' \"$word\"; done >>\"$STUBS/log\"";
@@ -65,8 +65,13 @@ impl Sandbox {
         sandbox
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// What the device shows.
+    pub(super) fn screen(&self, xml: &str) {
+        fs::write(self.path("screen.xml"), xml).expect("a screen");
     }
 
     fn program(&self, name: &str, body: &str) {
@@ -76,7 +81,7 @@ impl Sandbox {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a mode");
     }
 
-    fn run(&self, script: &str, args: &[&str], vars: &[(&str, &str)]) -> Output {
+    pub(super) fn run(&self, script: &str, args: &[&str], vars: &[(&str, &str)]) -> Output {
         let path = self.path("replay.sh");
         fs::write(&path, script).expect("a script");
         let system = std::env::var("PATH").unwrap_or_default();
@@ -96,7 +101,7 @@ impl Sandbox {
     }
 
     /// What the device's programs were called with.
-    fn calls(&self) -> Vec<Vec<String>> {
+    pub(super) fn calls(&self) -> Vec<Vec<String>> {
         let log = fs::read(self.path("log")).unwrap_or_default();
         let words = String::from_utf8_lossy(&log).into_owned();
         let mut calls = vec![Vec::new()];

@@ -111,7 +111,7 @@ fn a_failed_step_is_a_pitfall_with_its_fix() {
 fn each_command_counts_once_and_scaffolding_is_no_task() {
     let Some(learned) = learned("codex.jsonl") else { return };
     let body = learned.draft.expect("a draft").body;
-    assert_eq!(body.matches("exec(ls assets/*.png").count(), 1);
+    assert_eq!(body.matches("Run `ls assets/*.png").count(), 1);
     assert!(!body.contains("environment_context"));
 }
 
