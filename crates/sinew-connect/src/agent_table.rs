@@ -349,6 +349,40 @@ pub(crate) const AGENTS: &[ConnectableAgent] = &[
         commands: &[],
         note: None,
     },
+    ConnectableAgent {
+        id: "openpocket",
+        title: "OpenPocket",
+        aliases: &["open-pocket"],
+        program: "openpocket",
+        traces: &[AgentPath::OpenPocket("")],
+        configs: &[(ConnectScope::User, &[AgentPath::OpenPocket("config.json")])],
+        format: ConfigFormat::Json,
+        servers: &[],
+        stdio: "{}",
+        program_name: ProgramName::Short,
+        http: "{}",
+        hooks: AgentHooks::Skill(AgentPlugin {
+            folders: &[(ConnectScope::User, AgentPath::OpenPocket("skills/sinew"))],
+            files: plugin_files::OPENPOCKET,
+            entries: &[],
+            // Programs that are not on this list are not run.
+            items: &[PluginItem {
+                at: &["codingTools", "allowedCommands"],
+                value: "sinew",
+                need: ItemNeed::WhereListed,
+            }],
+        }),
+        read_tools: None,
+        library: None,
+        list_line: XML_LINE,
+        profile: Some("openpocket"),
+        skills: AgentSkillAccess::Folder(AgentPath::OpenPocket("skills")),
+        imports: &[AgentPath::OpenPocket("skills"), AgentPath::Project("skills")],
+        commands: &[],
+        note: Some(
+            "OpenPocket reads its skills at the start of a task; tasks that run already go on without",
+        ),
+    },
 ];
 
 /// How most agents list a skill.

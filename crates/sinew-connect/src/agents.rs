@@ -31,6 +31,8 @@ pub(crate) enum AgentPath {
     Codex(&'static str),
     /// OpenClaw's configuration.
     OpenClaw,
+    /// Below OpenPocket's folder.
+    OpenPocket(&'static str),
     /// Below OpenClaw's state folder.
     OpenClawState(&'static str),
     /// Below the user's configuration folder.
@@ -114,6 +116,8 @@ pub(crate) enum AgentHooks {
     Commands(CommandHooks),
     /// It loads a plugin of ours, which runs the command.
     Plugin(AgentPlugin),
+    /// It reads a skill of ours, which says how to ask.
+    Skill(AgentPlugin),
     /// It has none that could add to a message.
     None,
 }
@@ -125,6 +129,7 @@ impl AgentHooks {
             Self::Commands(hooks) if hooks.form == CommandHookForm::Flat => "session",
             Self::Commands(_) => "commands",
             Self::Plugin(_) => "plugin",
+            Self::Skill(_) => "skill",
             Self::None => "none",
         }
     }
@@ -226,7 +231,7 @@ impl ConnectableAgent {
         match &self.hooks {
             AgentHooks::Commands(hooks) => hooks.form != CommandHookForm::Flat,
             AgentHooks::Plugin(_) => true,
-            AgentHooks::None => false,
+            AgentHooks::Skill(_) | AgentHooks::None => false,
         }
     }
 
@@ -260,6 +265,7 @@ impl AgentPath {
                 below(env.var_path("CODEX_HOME").unwrap_or_else(|| env.home.join(".codex")), path)
             }
             Self::OpenClaw => env.openclaw_config(),
+            Self::OpenPocket(path) => below(env.openpocket_home(), path),
             Self::OpenClawState(path) => below(env.openclaw_state().0, path),
             Self::Config(path) => below(config(), path),
             Self::VsCode(path) => match env.os.as_str() {

@@ -32,6 +32,7 @@ mod plugin_files;
 mod probe;
 mod server_check;
 mod skill_links;
+mod skill_placement;
 mod tool_list;
 mod trial;
 
@@ -51,4 +52,5 @@ pub use library::ListedSkill;
 pub use probe::ConnectionProbe;
 pub use server_check::ServerCheck;
 pub use skill_links::SkillLinks;
+pub use skill_placement::{PlacementOutcome, place_skill, remove_placement};
 pub use trial::{AgentPromise, TRIAL_VARIABLE, TrialLaunch, variables_before_trial};

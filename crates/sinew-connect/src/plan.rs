@@ -68,6 +68,11 @@ impl Connector<'_> {
     ) -> Result<Vec<FileChange>, ConnectError> {
         let mut files = PlannedFiles::default();
         let scope = request.scope;
+        if parts.mcp && agent.servers.is_empty() {
+            let message = format!("{} has no MCP client", agent.title);
+            return Err(ConnectError::new(ErrorCode::NoMcpClient, message)
+                .hint("leave --mcp out; a skill tells it how to ask"));
+        }
         if parts.mcp {
             let at = [agent.servers, &[ENTRY]].concat();
             let value = PlannedValue::entry(&at, self.server(agent, request)?);
@@ -135,7 +140,9 @@ impl Connector<'_> {
                 }
                 Ok(())
             }
-            AgentHooks::Plugin(plugin) => self.plan_plugin(agent, plugin, scope, files),
+            AgentHooks::Plugin(plugin) | AgentHooks::Skill(plugin) => {
+                self.plan_plugin(agent, plugin, scope, files)
+            }
             AgentHooks::None => Err(ConnectError::new(
                 ErrorCode::NoHooks,
                 format!("{} has no hooks that can add to a message", agent.title),
@@ -294,7 +301,8 @@ impl ConnectParts {
     pub(super) fn or_default(self, agent: &ConnectableAgent) -> Self {
         match self {
             Self { mcp: false, hooks: false, skills: false, library } => {
-                Self { mcp: true, hooks: agent.adds_to_messages(), skills: false, library }
+                let mcp = !agent.servers.is_empty();
+                Self { mcp, hooks: !mcp || agent.adds_to_messages(), skills: false, library }
             }
             named => named,
         }

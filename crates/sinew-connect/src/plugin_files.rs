@@ -17,5 +17,7 @@ pub(crate) const OPENCLAW: &[PluginFile] =
 
 pub(crate) const OPENCODE: &[PluginFile] = plugin_files!("opencode": "sinew.js");
 
+pub(crate) const OPENPOCKET: &[PluginFile] = plugin_files!("openpocket": "SKILL.md");
+
 /// The line of a plugin that names the program, where the agent's configuration cannot.
 pub(crate) const PROGRAM_LINE: &str = "const PROGRAM = \"sinew\";";

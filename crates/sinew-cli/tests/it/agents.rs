@@ -4,10 +4,12 @@
 //!
 //! Where npm or its registry cannot be reached, these tests say so and do not run.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use sinew_loopback::{ModelScript, SchemaRule};
 use sinew_testkit::{AgentModel, NpmPackages, TestMachine, report_skip};
 
 use crate::support::{command, sinew};
@@ -18,6 +20,9 @@ pub(crate) const AGENT_PACKAGES: &[&str] =
 
 /// The version of Gemini CLI that is known to run our hooks.
 pub(crate) const GEMINI: &[&str] = &["@google/gemini-cli@0.61.0"];
+
+/// The version of goose that is known to call our server.
+pub(crate) const GOOSE: &[&str] = &["@aaif/goose-binary-linux-x64@0.20.1"];
 
 /// Versions that are known to load our plugins.
 pub(crate) const PLUGIN_HOSTS: &[&str] = &["openclaw@2026.9.6", "opencode-ai@1.18.33"];
@@ -137,6 +142,81 @@ fn claude_code_brings_the_skill_to_its_helper() {
     assert!(helper.contains("blue-harbour method"), "{helper}");
 }
 
+/// What the user says, each line once the answer to the one before has come.
+fn converse(machine: &TestMachine, claude: &Path, model: &AgentModel, lines: &[&str]) -> String {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut agent = Command::new(claude);
+    agent
+        .args([
+            "-p",
+            "--input-format",
+            "stream-json",
+            "--output-format",
+            "stream-json",
+            "--verbose",
+        ])
+        .env_clear()
+        .env("HOME", machine.path("home"))
+        .env("PATH", path)
+        .env("ANTHROPIC_BASE_URL", model.address())
+        .env("ANTHROPIC_API_KEY", "none")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_TELEMETRY", "1")
+        .env("SINEW_BUNDLED_SKILLS_DIR", machine.path("bundled"))
+        .current_dir(machine.path("work"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    let mut child = agent.spawn().expect("the agent runs");
+    let mut input = child.stdin.take().expect("its input");
+    let mut output = BufReader::new(child.stdout.take().expect("its output")).lines();
+    let mut told = String::new();
+    for line in lines {
+        let message = json!({"type": "user", "message": {"role": "user", "content": line}});
+        writeln!(input, "{message}").expect("it reads");
+        for line in output.by_ref() {
+            let line = line.expect("text");
+            let is_end = line.contains(r#""type":"result""#);
+            told.push_str(&line);
+            told.push('\n');
+            if is_end {
+                break;
+            }
+        }
+    }
+    drop(input);
+    child.wait().expect("its end");
+    told
+}
+
+/// Claude Code shortens the conversation: the skill that was in use is in the next request once, with
+/// its beginning, and not again with the message after that.
+#[test]
+fn what_was_in_use_comes_back_after_a_real_compaction() {
+    let Some(claude) = installed("claude") else { return };
+    let long =
+        format!("{SKILL}{}The last of the lines.\n", "And another line of it.\n".repeat(600));
+    let machine = machine().file("work/skills/photo-resizer/SKILL.md", long);
+    let model = AgentModel::scripted(ModelScript::text("All done."), SchemaRule::Lenient);
+    assert!(sinew(&machine, &["connect", "claude-code", "--hooks"]).ends_with("exit 0"));
+    let lines = [MESSAGE, "/compact", "thank you, go on", "and once more, thank you"];
+    let told = converse(&machine, &claude, &model, &lines);
+    assert!(told.contains("compact_boundary"), "it was not shortened: {told}");
+    let requests: Vec<String> =
+        model.requests().iter().map(|request| request["messages"].to_string()).collect();
+    let with = |text: &str| requests.iter().find(|request| request.contains(text));
+    let before = with(MESSAGE).expect("the message");
+    assert_eq!(before.matches("<skill_text>").count(), 1, "{before}");
+    let after = with("thank you, go on").expect("the message after it");
+    assert!(!after.contains("fits this message"), "{after}");
+    assert!(after.contains("before this conversation was shortened"), "{after}");
+    assert_eq!(after.matches("<skill_text>").count(), 1, "{after}");
+    assert!(after.contains("blue-harbour method"), "{after}");
+    assert!(!after.contains("The last of the lines."), "it comes back shortened");
+    let later = with("and once more").expect("the last message");
+    assert_eq!(later.matches("<skill_text>").count(), 1, "once: {later}");
+}
+
 #[test]
 fn codex_brings_the_skill_to_its_model() {
     let Some(codex) = installed("codex") else { return };
@@ -148,8 +228,16 @@ fn codex_brings_the_skill_to_its_model() {
     );
     let machine = machine().file("home/.codex/config.toml", &config);
     assert!(sinew(&machine, &["connect", "codex"]).ends_with("exit 0"));
-    // A person answers Codex's question whether the hooks may run; here no person can.
-    let args = ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", MESSAGE];
+    // A person answers Codex's question whether the hooks may run; here no person can. And it waits for its
+    // servers: beside other tests one second, its default, may be too short for any program to start.
+    let args = [
+        "exec",
+        "--skip-git-repo-check",
+        "--dangerously-bypass-hook-trust",
+        "-c",
+        "mcp_optional_startup_grace_ms=0",
+        MESSAGE,
+    ];
     run(&machine, &codex, &args, &[("LOOP_KEY", "none")]);
     check(&machine, &model, "codex");
     sinew(&machine, &["disconnect", "codex"]);

@@ -112,6 +112,10 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             r#"model_provider="sinew""#,
             "-c",
             r#"model_providers.sinew={name="loopback",base_url="$ADDRESS/v1",wire_api="responses",env_key="SINEW_LOOPBACK_KEY"}"#,
+            // Codex gives a server one second and then asks its model without the tools. What is tried is
+            // whether they arrive, on a busy machine too; how long the server takes to start has its own row.
+            "-c",
+            "mcp_optional_startup_grace_ms=0",
             "$MESSAGE",
         ],
         vars: &[("CODEX_HOME", "$FOLDER/agent"), ("SINEW_LOOPBACK_KEY", "none")],
@@ -174,6 +178,31 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             value: Some(r#""gemini-api-key""#),
             beside: None,
         }],
+        moved: &[],
+    },
+    TrialRecipe {
+        agent: "goose",
+        args: &["run", "--no-session", "--text", "$MESSAGE"],
+        vars: &[
+            ("XDG_CONFIG_HOME", "$FOLDER/agent/config"),
+            ("XDG_DATA_HOME", "$FOLDER/agent/data"),
+            ("GOOSE_PROVIDER", "openai"),
+            ("GOOSE_MODEL", "gpt-4o"),
+            ("OPENAI_HOST", "$ADDRESS"),
+            ("OPENAI_API_KEY", "none"),
+            // Otherwise it looks for keys in the user's own ring.
+            ("GOOSE_DISABLE_KEYRING", "1"),
+            ("GOOSE_TELEMETRY_ENABLED", "false"),
+            // Without a person it asks nobody before a tool is called. The script decides which.
+            ("GOOSE_MODE", "auto"),
+        ],
+        without: &["OPENAI_BASE_URL", "OPENAI_BASE_PATH", "GOOSE_PLANNER_PROVIDER"],
+        copies: &[
+            (AgentPath::Config("goose/config.yaml"), "agent/config/goose/config.yaml"),
+            (AgentPath::Config("goose/.goosehints"), "agent/config/goose/.goosehints"),
+        ],
+        links: &[],
+        edits: &[],
         moved: &[],
     },
     TrialRecipe {
