@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use divan::Bencher;
-use sinew_engine::acquire::{AcquireTarget, HubMarket, MarketListing, SkillMarket};
+use sinew_engine::acquire::{AcquireTarget, HubMarket, MarketListing, MarketQuery, SkillMarket};
 use sinew_engine::hub::HubOverrides;
 use sinew_engine::{Engine, EngineOptions, NewOutcome};
 use sinew_testkit::{ClawHubDouble, TestMachine};
@@ -64,7 +64,8 @@ fn recalled(engine: &Engine) -> usize {
 
 fn listings(market: &HubMarket<'_>) -> Vec<MarketListing> {
     let words = ["manage", "todo", "list"].map(str::to_owned);
-    market.search(&words, &|_| true).unwrap().listings
+    let query = MarketQuery { message: "manage my todo list", keywords: &words };
+    market.search(&query, &|_| true).unwrap().listings
 }
 
 /// What a task without a memory of it costs, up to the question whether to install: the search, and

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry};
 use sinew_exec::EnvState;
-use sinew_settings::Actor;
+use sinew_settings::{Actor, ReasonCode};
 
-use crate::{DecisionExplanation, PromptOptions, RequirementCheck, SkillsHandle};
+use crate::{DecisionExplanation, ListedFile, PromptOptions, RequirementCheck, SkillsHandle};
 
 /// One skill with what belongs to it.
 #[derive(Debug, Clone, Serialize)]
@@ -25,8 +25,21 @@ pub struct SkillDetails {
     pub checks: Vec<RequirementCheck>,
     /// What it costs in the prompt, in UTF-16 code units; absent when the model does not see it.
     pub prompt_chars: Option<usize>,
+    /// Its front matter as its author wrote it: version, author, tags and whatever else is there.
+    #[cfg_attr(feature = "schema", schema(value_type = Object))]
+    pub frontmatter: serde_json::Value,
+    /// Its files, at most 200.
+    pub files: Vec<ListedFile>,
     /// Why it is in or out.
     pub explain: DecisionExplanation,
+}
+
+/// The fields of a skill's front matter. What the guard holds back is shown to people only.
+fn front_matter(entry: &CatalogEntry, actor: &Actor) -> serde_json::Value {
+    let held = entry.reasons.iter().any(|reason| reason.code == ReasonCode::Quarantined);
+    let skill = entry.skill.as_ref().filter(|_| actor.is_person() || !held);
+    let fields = skill.and_then(|skill| serde_json::to_value(&skill.frontmatter).ok());
+    fields.unwrap_or_else(|| serde_json::json!({}))
 }
 
 impl SkillsHandle<'_> {
@@ -41,6 +54,8 @@ impl SkillsHandle<'_> {
             env: self.engine.exec().env_states(&entry),
             checks: self.requirement_checks(&entry),
             prompt_chars: self.prompt_costs(catalog).get(entry.name.as_str()).copied(),
+            frontmatter: front_matter(&entry, actor),
+            files: self.listed_files(&entry).0,
             explain: self.explain(catalog, &entry, &PromptOptions::default()),
             entry: entry.into_owned(),
         }

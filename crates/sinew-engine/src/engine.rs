@@ -46,6 +46,8 @@ pub struct EngineOptions {
     pub reserved_commands: Vec<String>,
     /// What the machines have that the host is connected to.
     pub remote: RemoteMachines,
+    /// The program that puts others into a box: sinew itself, as `sinew sandbox-launch`.
+    pub sandbox_launcher: Option<PathBuf>,
 }
 
 /// Answers every question about the skills of one agent on one machine.
@@ -153,6 +155,8 @@ impl Engine {
             profile,
             config: loaded.config,
             places: CallerFolders {
+                // Hooks and servers, which work with sinew's own profile, look at no whole project.
+                look_below: options.profile.is_some(),
                 workspace,
                 execution_workspace: options.execution_workspace.clone(),
                 bundled,

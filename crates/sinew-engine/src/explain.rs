@@ -156,6 +156,12 @@ impl SkillsHandle<'_> {
                 format!("the guard says {}: {} findings", scan.verdict.as_str(), scan.findings);
             why.step("scan", ExplanationMark::Note, said);
         }
+        let trust = self.engine.trust();
+        if let Some((_, locked)) = trust.locked_skill(&entry.base_dir)
+            && !locked.signature.is_unsigned()
+        {
+            why.step("scan", ExplanationMark::Note, locked.signature.sentence());
+        }
         if entry.state == EntryState::Ready
             && let Err(not) = self.engine.skills().serve(entry, &DigestCache::default())
         {

@@ -79,15 +79,15 @@ pub use connect::{
 };
 pub use cortex::{
     Cortex, CortexExport, CortexImport, CortexOverview, LearnedPrior, LessonRow, NewOutcome,
-    OutcomeEffect, OutcomeReport, ProbedLesson, PruneReport, RebuildReport, ReflexChange,
-    RegionRow, ReportedRun, SkillIdentity, TaskRecall, WhyAnswer,
+    OutcomeEffect, OutcomeReport, ProbedLesson, PruneReport, ReadOnlyRow, RebuildReport,
+    ReflexChange, RegionRow, ReportedRun, SkillElsewhere, SkillIdentity, TaskRecall, WhyAnswer,
 };
 pub use details::SkillDetails;
 pub use engine::{Engine, EngineOptions};
 pub use error::{EngineError, EngineErrorRecord};
 pub use exec::{
     DependencyQuestion, DepsInstallReport, DepsInstallRequest, DepsReport, ExecHandle, ExecReport,
-    ExecRequest, InstallStep, OffPathProgram,
+    ExecRequest, InstallStep, OffPathProgram, SandboxChoice, SandboxGrants, SandboxReport,
 };
 pub use explain::{DecisionExplanation, ExplanationMark, ExplanationStep};
 pub use home_care::{close_home, sweep_leftovers};
@@ -113,10 +113,11 @@ pub use settings::{
 };
 pub use skills::{
     AgentScanVerdict, CopyReport, DigestCache, EjectedSkill, FilledText, FindingCounts,
-    HostListing, MAX_READ_BYTES, MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport, NewSkill,
-    NewSkillRequest, PromptOptions, RemovedSkill, RequirementCheck, ScanExtent, ScanSubject,
-    ServedFile, ServedSkill, SkillArgument, SkillFile, SkillFileDigest, SkillReading, SkillSummary,
-    SkillTrust, SkillsHandle, UnservedReason, declared_arguments, fill_in, variable_origin,
+    HostListing, ListedFile, MAX_READ_BYTES, MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport,
+    NewSkill, NewSkillRequest, PromptOptions, RemovedSkill, RequirementCheck, ScanExtent,
+    ScanSubject, ServedFile, ServedSkill, SkillArgument, SkillFile, SkillFileDigest, SkillReading,
+    SkillSummary, SkillTrust, SkillsHandle, UnservedReason, declared_arguments, fill_in,
+    variable_origin,
 };
 pub use status::{
     ActivityEntry, ActivityFilter, BlockedSkill, DoctorProbe, DoctorReport, MachineOverview,

@@ -307,7 +307,7 @@ pub(super) fn approval_question(approval: &Approval) -> String {
         add(format!("Command: {}", one_line(command)));
     }
     for step in &evidence.steps {
-        text.push_str(&format!("\n{} {}", step.severity.symbol(), one_line(&step.text)));
+        text.push_str(&format!("\n{} {}", step.symbols(), one_line(&step.text)));
     }
     for lesson in &evidence.lessons {
         text.push_str(&format!("\nLesson: {}", one_line(lesson)));

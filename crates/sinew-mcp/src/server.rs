@@ -63,8 +63,7 @@ fn cursor(request: Option<PaginatedRequestParams>) -> Option<String> {
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let workshop = self.host.engine().workshop().settings().0.is_on();
-        info::config(workshop)
+        info::config(self.host.engine().workshop().guidance().as_deref())
     }
 
     async fn list_tools(

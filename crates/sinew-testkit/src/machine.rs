@@ -252,6 +252,7 @@ impl TestMachine {
         with(&CatalogRequest {
             profile: self.profile,
             places: CallerFolders {
+                look_below: self.profile.name != "sinew",
                 workspace: self.path(&self.workspace),
                 bundled: self.bundled.clone(),
                 ..CallerFolders::default()

@@ -4,11 +4,12 @@ use serde::Serialize;
 use sinew_cortex::acquire::{AcquireCandidate, AcquireRun};
 use sinew_cortex::explain::{CandidateView, candidate_views};
 use sinew_cortex::lesson::Lesson;
+use sinew_settings::Environment;
 use sinew_skill::ReadOptions;
 
 use super::effects;
 use super::market::{FetchedCandidate, MarketListing};
-use crate::approval::{ApprovalEvidence, ApprovalScan, ApprovalSubject};
+use crate::approval::{ApprovalEvidence, ApprovalScan, ApprovalSubject, CandidateVerdict};
 use crate::{Cortex, EngineError, ProbedLesson};
 
 /// Everything that is shown of a candidate.
@@ -37,6 +38,9 @@ pub struct CandidateSummary {
     pub scan: Option<ApprovalScan>,
     /// What it can do.
     pub capabilities: Vec<String>,
+    /// Programs that it needs and this machine does not have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// How it went before.
     pub history: Option<String>,
     /// What was learned about it.
@@ -53,20 +57,24 @@ impl CandidateSummary {
         listing: Option<&MarketListing>,
         fetched: Option<&FetchedCandidate>,
         known: Option<&CandidateView>,
+        env: &Environment,
     ) -> Self {
         let said =
             listing.map(|listing| listing.description.clone()).filter(|text| !text.is_empty());
         Self {
             slug: offer.slug.clone(),
             version: offer.staged.as_ref().map(|staged| staged.version.clone()),
-            description: said.or_else(|| fetched.and_then(description)),
+            description: said
+                .or_else(|| offer.description.clone())
+                .or_else(|| fetched.and_then(description)),
             source: offer.source.clone(),
             address,
             reviewed: offer.reviewed,
-            stars: listing.and_then(|listing| listing.stars),
-            downloads: listing.and_then(|listing| listing.downloads),
+            stars: listing.and_then(|listing| listing.stars).or(offer.stars),
+            downloads: listing.and_then(|listing| listing.downloads).or(offer.downloads),
             digest: offer.staged.as_ref().map(|staged| staged.digest.clone()),
-            scan: fetched.map(|fetched| fetched.scan),
+            scan: fetched.map(|fetched| fetched.scan).or_else(|| staged_scan(offer)),
+            missing: fetched.map(|fetched| missing(fetched, env)).unwrap_or_default(),
             capabilities: fetched
                 .map(|fetched| effects::lines(&fetched.capabilities))
                 .unwrap_or_default(),
@@ -136,6 +144,19 @@ pub(super) fn lesson_lines(lessons: &[ProbedLesson]) -> Vec<String> {
         }
     };
     lessons.iter().filter_map(line).collect()
+}
+
+/// Of what was fetched by another process the verdict is known, and not how it came about.
+fn staged_scan(offer: &AcquireCandidate) -> Option<ApprovalScan> {
+    let verdict = offer.staged.as_ref()?.verdict;
+    let critical = usize::from(verdict == CandidateVerdict::Block);
+    Some(ApprovalScan { verdict, critical, warn: 0, info: 0 })
+}
+
+/// Programs that a skill needs and that are not here.
+fn missing(fetched: &FetchedCandidate, env: &Environment) -> Vec<String> {
+    let needed = fetched.capabilities.binaries.iter();
+    needed.filter(|bin| sinew_catalog::find_program(env, bin).is_none()).cloned().collect()
 }
 
 /// What a skill says about itself.

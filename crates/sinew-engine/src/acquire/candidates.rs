@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use sinew_catalog::{CatalogEntry, RefreshCause};
 use sinew_cortex::acquire::{
-    AcquireCandidate, AcquireEvent, AcquireRun, AcquireState, ConsentAct, StagedCandidate,
+    AcquireCandidate, AcquireEvent, AcquireRun, AcquireState, ConsentAct, GONE, StagedCandidate,
 };
 use sinew_cortex::explain::PlanMode;
 use sinew_cortex::reflex::is_forbidden;
@@ -26,7 +26,11 @@ impl AcquireDriver<'_> {
             let Some(offer) = run.candidates.iter().find(|offer| offer.slug == *slug) else {
                 continue;
             };
-            let fetched = self.fetch_one(run, offer).map_err(|error| error.message);
+            let told = |error: EngineError| match error.code {
+                ErrorCode::NotFound => GONE.to_owned(),
+                _ => error.message,
+            };
+            let fetched = self.fetch_one(run, offer).map_err(told);
             results.push((slug.clone(), fetched));
         }
         AcquireEvent::Fetched(results)
@@ -118,6 +122,7 @@ impl AcquireDriver<'_> {
                 self.listings.get(&offer.slug),
                 self.fetched.get(&offer.slug),
                 known,
+                &self.engine.env,
             )
         });
         Ok(shown.collect())
@@ -188,6 +193,8 @@ impl AcquireDriver<'_> {
             let message = "the installed bytes are not those that were approved";
             return Err(EngineError::new(ErrorCode::IntegrityMismatch, message));
         }
+        // What it says of itself decides later which tasks it is recalled for.
+        self.cortex.keep_text(&offer.source, slug, &fetched.skill_md)?;
         Ok(placed.folder)
     }
 

@@ -1,10 +1,10 @@
 //! From what files can do to side effects as the memory names them, and to words for people.
 
 use sinew_cortex::reflex::is_forbidden;
+use sinew_guard::effects::{Effect, EffectSet, ScriptEffects};
 use sinew_guard::scan::SkillCapabilities;
 
 use super::plan;
-use crate::approval::StepRisk;
 
 /// Side effects that are kept of one skill, as many as a record holds.
 const MAX_TAGS: usize = 32;
@@ -18,24 +18,32 @@ pub(super) fn tags(capabilities: &SkillCapabilities, skill_md: &str) -> Vec<Stri
     let of = |prefix: &str, names: &[String]| -> Vec<String> {
         names.iter().map(|name| format!("{prefix}{name}")).collect()
     };
-    let mut tags = of("write:", &capabilities.writes);
-    for step in plan::steps(skill_md) {
-        match step.severity {
-            StepRisk::ReadOnly | StepRisk::Credentials => {}
-            StepRisk::Write => tags.push("write:stated".to_owned()),
-            StepRisk::Shell => tags.push("shell:stated".to_owned()),
-            StepRisk::Destructive => tags.push("delete:stated".to_owned()),
-        }
+    let text = plan::text_effects(skill_md);
+    let mut tags = Vec::new();
+    for (program, effects) in &text.programs {
+        tags.extend(effects.iter().filter_map(|effect| tag(effect, program)));
     }
+    // What a command does is named after its program, what is only said after that.
+    let commanded = text.programs.iter().fold(EffectSet::NONE, |set, (_, one)| set.with(*one));
+    let stated =
+        text.effects.iter().filter(|effect| text.stated.has(*effect) || !commanded.has(*effect));
+    tags.extend(stated.filter_map(|effect| tag(effect, "stated")));
+    if text.effects.has(Effect::Credentials) {
+        tags.push("read:credentials".to_owned());
+    }
+    tags.extend(of("write:", &capabilities.writes));
     // Scripts do what they do, whatever is found in them.
     tags.extend(of("shell:script:", &capabilities.languages));
     tags.extend(of("write:", &capabilities.persistence));
     tags.extend(of("write:", &capabilities.agent_files));
     tags.extend(of("write:package:", &capabilities.packages));
     tags.extend(of("shell:", &capabilities.exec));
+    // A program that is needed does what its commands do; one without any that are seen is a shell.
     for program in &capabilities.binaries {
-        let looks = plan::LOOKING.contains(&program.as_str());
-        tags.push(format!("{}{program}", if looks { "read:bin:" } else { "shell:" }));
+        let used = text.programs.iter().find(|(known, _)| known == program);
+        let alone = || ScriptEffects::of(program).set();
+        let reads = used.map_or_else(alone, |(_, effects)| *effects).is_read_only();
+        tags.push(format!("{}{program}", if reads { "read:bin:" } else { "shell:" }));
     }
     let asked = capabilities.hosts.iter().filter(|host| host.purpose != "mention");
     tags.extend(asked.map(|host| format!("network:{}", host.host)));
@@ -50,6 +58,17 @@ pub(super) fn tags(capabilities: &SkillCapabilities, skill_md: &str) -> Vec<Stri
     tags.dedup();
     tags.truncate(MAX_TAGS);
     tags
+}
+
+/// An effect as a tag; that a secret is used is one tag for all.
+fn tag(effect: Effect, what: &str) -> Option<String> {
+    let prefix = match effect {
+        Effect::Write => "write:",
+        Effect::Shell => "shell:",
+        Effect::Delete => "delete:",
+        Effect::Credentials => return None,
+    };
+    Some(format!("{prefix}{what}"))
 }
 
 /// What a skill can do, in lines that a person reads.

@@ -18,6 +18,8 @@ use crate::approval::{Approval, ConsentAct, PlanStep};
 use crate::routing::read_skill;
 use crate::{Cortex, Engine, EngineError, HubHandle};
 
+const HOUR_MS: i64 = 60 * 60 * 1000;
+
 /// What is to be done, and what the caller knows about it.
 #[derive(Debug, Clone, Default)]
 pub struct AcquireRequest {
@@ -103,8 +105,8 @@ impl AcquireFlow<'_> {
         wish: &AcquireRequest,
         host: &mut dyn AcquireHost,
     ) -> Result<AcquireStatus, EngineError> {
+        self.close_overdue()?;
         let cortex = self.engine.cortex()?;
-        self.close_expired(&cortex)?;
         let run = cortex.begin_run(wish)?;
         let step = AcquireStep { run, effects: vec![AcquireEffect::Recall] };
         self.drive(cortex, host).go(step)
@@ -154,6 +156,22 @@ impl AcquireFlow<'_> {
         drive.event(run, &AcquireEvent::Finished(finish))
     }
 
+    /// Puts another one of the shown candidates first, and asks about it.
+    pub fn pick(
+        &self,
+        run: &str,
+        slug: &str,
+        host: &mut dyn AcquireHost,
+    ) -> Result<AcquireStatus, EngineError> {
+        let cortex = self.engine.cortex()?;
+        let standing = cortex.run(run)?;
+        let drive = self.drive(cortex, host);
+        if matches!(standing.state, AcquireState::Approve { .. }) {
+            drive.withdraw_questions(&standing)?;
+        }
+        drive.event(run, &AcquireEvent::Picked(slug.to_owned()))
+    }
+
     /// Stops a run. What it installed is taken away.
     pub fn cancel(
         &self,
@@ -164,12 +182,54 @@ impl AcquireFlow<'_> {
         self.drive(cortex, host).event(run, &AcquireEvent::Cancelled)
     }
 
+    /// Tells a run what the session in which its skill was used came to. Nobody is asked first, so that
+    /// this may happen behind an agent's back.
+    pub(crate) fn settle(
+        &self,
+        run: &str,
+        finish: UseReport,
+        host: &mut dyn AcquireHost,
+    ) -> Result<AcquireStatus, EngineError> {
+        let cortex = self.engine.cortex()?;
+        let standing = cortex.run(run)?;
+        let mut drive = self.drive(cortex, host);
+        let finish = drive.complete_report(&standing, finish)?;
+        drive.event(run, &AcquireEvent::Settled(finish))
+    }
+
+    /// Ends runs that nothing was heard of for longer than `cortex.runTimeout`, and those whose question
+    /// expired: nothing is learned of them, and what they installed is taken away. Gives those that ended.
+    pub fn close_overdue(&self) -> Result<Vec<AcquireRun>, EngineError> {
+        let cortex = self.engine.cortex()?;
+        self.close_expired(&cortex)?;
+        let most = i64::from(self.engine.config.cortex.run_timeout).saturating_mul(HOUR_MS);
+        let mut closed = Vec::new();
+        for run in cortex.open_runs()? {
+            if cortex.now().ms() - run.updated.ms() <= most {
+                continue;
+            }
+            let ended = match run.state {
+                AcquireState::Learn { .. } | AcquireState::Release { .. } => {
+                    self.resume(&run.id, &mut UnattendedHost)
+                }
+                _ => self.drive(cortex, &mut UnattendedHost).event(&run.id, &AcquireEvent::Overdue),
+            };
+            match ended {
+                Ok(standing) => closed.push(standing.run),
+                Err(error) => {
+                    tracing::warn!(run = run.id, %error, "an overdue run could not be ended");
+                }
+            }
+        }
+        Ok(closed)
+    }
+
     /// Runs that are not over, oldest first.
     pub fn open_runs(&self) -> Result<Vec<AcquireRun>, EngineError> {
         self.engine.cortex()?.open_runs()
     }
 
-    /// Closes runs whose question expired without an answer; the next run to begin does so.
+    /// Closes runs whose question expired without an answer.
     fn close_expired(&self, cortex: &Cortex<'_>) -> Result<(), EngineError> {
         let now = cortex.now();
         for run in cortex.open_runs()? {
@@ -321,8 +381,13 @@ impl AcquireDriver<'_> {
                 )),
                 None => EffectFollowUp::Waits(AcquireWait::Outcome { slug: slug.clone() }),
             },
-            AcquireEffect::Learn { record, outcome, task } => {
-                let learned = self.cortex.learn_from_run(*record, outcome, task.as_deref())?;
+            AcquireEffect::Learn { record, outcome, task, point } => {
+                let learned = self.cortex.learn_from_run_with(
+                    *record,
+                    outcome,
+                    task.as_deref(),
+                    point.as_deref(),
+                )?;
                 let (region, slug) = (outcome.region.as_str(), outcome.slug.as_str());
                 let known = self.cortex.with_memory(|memory| {
                     memory.candidate(region, slug).map(|found| (found.weight, found.reflex))

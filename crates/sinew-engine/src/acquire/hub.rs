@@ -12,7 +12,7 @@ use sinew_hub::tree::records_of;
 use sinew_settings::ErrorCode;
 
 use super::market::{
-    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
+    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing, MarketQuery,
     MarketSearchResult, SkillMarket,
 };
 use crate::approval::{
@@ -26,8 +26,9 @@ use crate::hub::{
 };
 use crate::{Engine, EngineError, HubHandle};
 
-/// Rows asked for of each source: three are shown, and not every row fits.
-const ROWS: usize = 10;
+/// Rows asked for of each source: three are shown, and the router finds the right one further down than
+/// a registry's own order has it.
+const ROWS: usize = 40;
 
 /// Registries, GitHub and the workspace.
 pub struct HubMarket<'e> {
@@ -36,6 +37,8 @@ pub struct HubMarket<'e> {
     workdir: Workdir,
     /// What was fetched and waits for a yes.
     prepared: RefCell<BTreeMap<String, VettedInstall>>,
+    /// What was found, by reference.
+    rows: RefCell<BTreeMap<String, RegistryCandidate>>,
 }
 
 impl<'e> HubHandle<'e> {
@@ -46,6 +49,7 @@ impl<'e> HubHandle<'e> {
             hub: self.open(overrides)?,
             workdir: self.workdir(InstallTarget::Workspace),
             prepared: RefCell::default(),
+            rows: RefCell::default(),
         })
     }
 }
@@ -85,23 +89,32 @@ impl HubMarket<'_> {
 impl SkillMarket for HubMarket<'_> {
     fn search(
         &self,
-        keywords: &[String],
+        query: &MarketQuery<'_>,
         relevant: &dyn Fn(&MarketListing) -> bool,
     ) -> Result<MarketSearchResult, EngineError> {
+        let keywords = query.keywords.join(" ");
         let query = RegistryQuery {
-            words: keywords.join(" "),
+            words: query.message.to_owned(),
+            keywords: (!keywords.is_empty()).then_some(keywords),
             sources: SearchSources::Usual,
             matching: NameMatching::Words,
             limit: ROWS,
         };
         let fits = |row: &RegistryCandidate| listing(row).is_some_and(|row| relevant(&row));
         let found = self.hub.search(&query, &fits)?;
+        let rows = found.candidates.iter().map(|row| (row.reference.clone(), row.clone()));
+        self.rows.borrow_mut().extend(rows);
         Ok(MarketSearchResult {
             listings: found.candidates.iter().filter_map(listing).collect(),
             relevant: found.relevant,
             supplemented: found.supplemented,
             problems: found.diagnostics,
         })
+    }
+
+    fn text(&self, listing: &MarketListing) -> Option<String> {
+        let row = self.rows.borrow().get(&listing.reference).cloned()?;
+        self.hub.skill_text(&row)
     }
 
     fn source_address(&self, source: &str) -> String {

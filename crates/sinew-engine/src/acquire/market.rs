@@ -12,13 +12,18 @@ use crate::approval::{ApprovalContent, ApprovalScan};
 /// An implementation verifies, scans and stages; the flow decides. Every call may be repeated after
 /// a crash.
 pub trait SkillMarket {
-    /// Searches with some English words, summaries alone. `relevant` says whether a row fits the task;
-    /// where too little of what is reviewed does, unreviewed sources are asked as well.
+    /// Searches, summaries alone. `relevant` says whether a row fits the task; where too little of what
+    /// is reviewed does, unreviewed sources are asked as well.
     fn search(
         &self,
-        keywords: &[String],
+        query: &MarketQuery<'_>,
         relevant: &dyn Fn(&MarketListing) -> bool,
     ) -> Result<MarketSearchResult, EngineError>;
+
+    /// The text of a row's SKILL.md, where its source has it ready; nothing is installed or run.
+    fn text(&self, _listing: &MarketListing) -> Option<String> {
+        None
+    }
 
     /// The address of a source, for people: `clawhub` is the name of the default registry, wherever that
     /// is.
@@ -49,6 +54,15 @@ pub trait SkillMarket {
 
     /// From now on what a run installed is the person's own.
     fn retain(&self, slug: &str, run: &str) -> Result<(), EngineError>;
+}
+
+/// What markets are searched with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarketQuery<'a> {
+    /// The message, without people, addresses, numbers, paths and secrets.
+    pub message: &'a str,
+    /// Three to five keywords, in English where their English is known.
+    pub keywords: &'a [String],
 }
 
 /// What a search found.

@@ -19,6 +19,7 @@ mod hub;
 mod market;
 mod plan;
 mod questions;
+mod ranked_listings;
 mod search;
 
 pub use candidate_summary::CandidateSummary;
@@ -26,6 +27,6 @@ pub use flow::{AcquireFlow, AcquireRequest, AcquireStatus, AcquireWait};
 pub use host::{AcquireHost, AcquireProgress, PauseEnd, ReadySkill, UnattendedHost};
 pub use hub::HubMarket;
 pub use market::{
-    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
+    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing, MarketQuery,
     MarketSearchResult, SkillMarket,
 };

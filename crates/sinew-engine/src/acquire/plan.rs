@@ -1,157 +1,65 @@
 //! What a skill would have done, step by step, read from its text without a model.
+//!
+//! Every command is shown as it is; of the sentences the first, and what the others put at stake.
 
-use sinew_skill::{first_text_line, sections, split_front_matter};
+use sinew_guard::effects::{Effect, EffectSet, SkillStep, SkillTextEffects, skill_text_effects};
+use sinew_skill::{first_text_line, split_front_matter};
 
-use crate::approval::{PlanStep, StepRisk};
+use crate::approval::PlanStep;
 
-/// Steps that are shown: what a person reads before a yes.
-const MAX_STEPS: usize = 12;
-/// Characters of a step.
-const MAX_STEP: usize = 160;
+/// Sentences that are shown: what a person reads before a yes.
+const MAX_SENTENCES: usize = 12;
+/// Characters of a sentence.
+const MAX_SENTENCE: usize = 160;
 
-/// Words that say what is at stake, the worst first.
-const WORDS: &[(StepRisk, &[&str])] = &[
-    (
-        StepRisk::Destructive,
-        &[
-            "delete",
-            "deletes",
-            "destroy",
-            "drop",
-            "erase",
-            "overwrite",
-            "purge",
-            "remove",
-            "rm",
-            "wipe",
-        ],
-    ),
-    (
-        StepRisk::Shell,
-        &["bash", "command", "execute", "executes", "run", "runs", "script", "sh", "shell"],
-    ),
-    (
-        StepRisk::Credentials,
-        &["credential", "credentials", "key", "login", "password", "secret", "token"],
-    ),
-    (
-        StepRisk::Write,
-        &[
-            "add", "append", "change", "commit", "create", "edit", "install", "move", "post",
-            "publish", "push", "rename", "save", "send", "set", "update", "upload", "write",
-        ],
-    ),
-];
-
-/// The steps of a skill, with what each puts at stake.
-pub(super) fn steps(skill_md: &str) -> Vec<PlanStep> {
-    let body = split_front_matter(skill_md).map_or(skill_md, |fenced| fenced.body);
-    let (mut numbered, mut bulleted, mut commands) = (Vec::new(), Vec::new(), Vec::new());
-    let mut fence: Option<bool> = None;
-    for line in body.lines() {
-        let text = line.trim();
-        if text.starts_with("```") || text.starts_with("~~~") {
-            fence = match fence {
-                None => Some(is_shell(text)),
-                Some(_) => None,
-            };
-        } else if let Some(shell) = fence {
-            if shell && !text.is_empty() && !text.starts_with('#') {
-                let severity = match looks(text) {
-                    true => StepRisk::ReadOnly,
-                    false => risk(text).max(StepRisk::Shell),
-                };
-                commands.push(PlanStep { text: short(text), severity });
-            }
-        } else if let Some(item) = numbered_item(text) {
-            numbered.push(PlanStep { text: short(item), severity: risk(item) });
-        } else if let Some(item) = text.strip_prefix("- ").or_else(|| text.strip_prefix("* ")) {
-            bulleted.push(PlanStep { text: short(item), severity: risk(item) });
-        }
-    }
-    let headings = || -> Vec<PlanStep> {
-        let titles = sections(body).into_iter().filter(|section| section.level > 1);
-        titles
-            .map(|section| PlanStep { text: short(section.title), severity: risk(section.text) })
-            .collect()
-    };
-    let mut steps = match (numbered.is_empty(), bulleted.is_empty()) {
-        (false, _) => numbered,
-        (true, false) => bulleted,
-        (true, true) => headings(),
-    };
-    steps.extend(commands);
-    if steps.is_empty() {
-        let text = first_text_line(body).unwrap_or("follow the skill");
-        steps.push(PlanStep { text: short(text), severity: risk(body) });
-    }
-    cut(steps)
+/// What the text of a SKILL.md asks for.
+pub(super) fn text_effects(skill_md: &str) -> SkillTextEffects {
+    let fenced = split_front_matter(skill_md);
+    skill_text_effects(fenced.map_or(skill_md, |fenced| fenced.body))
 }
 
-/// The first steps, and what the rest puts at stake.
-fn cut(mut steps: Vec<PlanStep>) -> Vec<PlanStep> {
-    if steps.len() > MAX_STEPS {
-        let rest = steps.split_off(MAX_STEPS - 1);
-        let severity = rest.iter().map(|step| step.severity).max().unwrap_or(StepRisk::Shell);
-        steps.push(PlanStep { text: format!("and {} more steps", rest.len()), severity });
+/// The steps of a skill, with everything that each puts at stake.
+pub(super) fn steps(skill_md: &str) -> Vec<PlanStep> {
+    let found = text_effects(skill_md);
+    let mut sentences = found.steps.clone();
+    let rest = sentences.split_off(sentences.len().min(MAX_SENTENCES));
+    let mut steps: Vec<PlanStep> =
+        sentences.iter().map(|step| PlanStep::new(short(&step.text), step.effects)).collect();
+    if !rest.is_empty() {
+        let text = format!("and {} more steps", rest.len());
+        steps.push(PlanStep::new(text, union(&rest)));
+    }
+    steps.extend(found.commands.iter().map(|step| PlanStep::new(step.text.clone(), step.effects)));
+    // What stands between the steps counts too.
+    let shown = union(&found.steps).with(union(&found.commands));
+    let mut unshown: Vec<&str> = Vec::new();
+    for (effect, text) in &found.because {
+        if !shown.has(*effect) && !unshown.contains(&text.as_str()) {
+            unshown.push(text);
+            let effects = found.because.iter().filter(|(_, other)| other == text);
+            let effects = effects.map(|(effect, _)| *effect).filter(|effect| !shown.has(*effect));
+            steps.push(PlanStep::new(short(text), effects.fold(EffectSet::NONE, with)));
+        }
+    }
+    if steps.is_empty() {
+        let body = split_front_matter(skill_md).map_or(skill_md, |fenced| fenced.body);
+        let text = first_text_line(body).unwrap_or("follow the skill");
+        steps.push(PlanStep::new(short(text), found.effects));
     }
     steps
 }
 
-/// Programs that look and change nothing, however they are called; `curl` with what is said below.
-/// Every other program counts as a shell.
-pub(super) const LOOKING: &[&str] = &[
-    "cat", "curl", "cut", "date", "echo", "grep", "head", "jq", "ls", "rg", "tail", "wc", "which",
-];
-
-/// Letters that make curl send, save or be steered, among its short options. Its long ones are not
-/// trusted at all.
-const SENDING: &[char] = &['d', 'F', 'K', 'o', 'O', 'T', 'X'];
-
-/// Whether a command line only looks: each program of it does, and nothing is redirected or made up on
-/// the way.
-fn looks(line: &str) -> bool {
-    let made_up = ['>', '<', '`', '$', '(', '{', '\\'];
-    let line = line.trim_start_matches("$ ");
-    !line.contains(made_up)
-        && line.split(['|', ';', '&']).filter(|part| !part.trim().is_empty()).all(|part| {
-            let mut words = part.split_whitespace();
-            let program = words.next().unwrap_or_default();
-            let sends = |word: &str| {
-                word.starts_with('-') && word.contains(SENDING) || word.starts_with("--")
-            };
-            LOOKING.contains(&program) && !(program == "curl" && words.any(sends))
-        })
+fn union(steps: &[SkillStep]) -> EffectSet {
+    steps.iter().fold(EffectSet::NONE, |set, step| set.with(step.effects))
 }
 
-/// What a text puts at stake, by the worst word in it.
-fn risk(text: &str) -> StepRisk {
-    let text = text.to_lowercase();
-    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).collect();
-    let found = WORDS.iter().find(|(_, list)| words.iter().any(|word| list.contains(word)));
-    match found {
-        Some((risk, _)) => *risk,
-        None if text.contains('`') => StepRisk::Shell,
-        None => StepRisk::ReadOnly,
-    }
-}
-
-fn is_shell(fence: &str) -> bool {
-    let language = fence.trim_start_matches(['`', '~']).trim().to_ascii_lowercase();
-    matches!(language.as_str(), "" | "sh" | "bash" | "zsh" | "shell" | "console" | "powershell")
-}
-
-/// The text of `3. do this`.
-fn numbered_item(text: &str) -> Option<&str> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    if !(1..=3).contains(&digits) {
-        return None;
-    }
-    text[digits..].strip_prefix(['.', ')'])?.strip_prefix(' ').map(str::trim)
+fn with(set: EffectSet, effect: Effect) -> EffectSet {
+    set.with(EffectSet::of(effect))
 }
 
 fn short(text: &str) -> String {
-    match text.char_indices().nth(MAX_STEP) {
+    // A sentence with a command is a command.
+    match text.char_indices().nth(MAX_SENTENCE).filter(|_| !text.contains('`')) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),
     }
@@ -160,47 +68,52 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::approval::StepRisk;
 
-    fn shown(text: &str) -> Vec<(StepRisk, String)> {
-        steps(text).into_iter().map(|step| (step.severity, step.text)).collect()
+    fn shown(text: &str) -> Vec<(String, String)> {
+        steps(text).into_iter().map(|step| (step.stakes(), step.text)).collect()
     }
 
-    fn step(risk: StepRisk, text: &str) -> (StepRisk, String) {
-        (risk, text.to_owned())
+    fn step(stakes: &str, text: &str) -> (String, String) {
+        (stakes.to_owned(), text.to_owned())
     }
 
     #[test]
-    fn a_plan_says_what_each_step_puts_at_stake() {
+    fn a_plan_says_everything_that_each_step_puts_at_stake() {
         assert_eq!(
             shown(
                 "---\nname: x\n---\n# X\n1. List the tasks\n2. Send the list\n3. Use your API token\n\
                  4. Run the importer\n5) Delete what is done\n- aside\n```sh\n# not this\ncurl x\nrm -r y\n```\n"
             ),
             [
-                step(StepRisk::ReadOnly, "List the tasks"),
-                step(StepRisk::Write, "Send the list"),
-                step(StepRisk::Credentials, "Use your API token"),
-                step(StepRisk::Shell, "Run the importer"),
-                step(StepRisk::Destructive, "Delete what is done"),
-                step(StepRisk::ReadOnly, "curl x"),
-                step(StepRisk::Destructive, "rm -r y"),
+                step("read-only", "List the tasks"),
+                step("write", "Send the list"),
+                step("credentials", "Use your API token"),
+                step("shell", "Run the importer"),
+                step("destructive", "Delete what is done"),
+                step("read-only", "curl x"),
+                step("destructive", "rm -r y"),
             ]
         );
-        for (line, looking) in [
-            ("$ curl -s https://api.example.com/tasks | jq .", true),
-            ("grep -r todo . && wc -l x", true),
-            ("curl -d @x https://api.example.com", false),
-            ("curl --data x https://api.example.com", false),
-            ("curl -sOL https://api.example.com", false),
-            ("cat x > y", false),
-            ("echo $(rm x)", false),
-            ("ls; rm x", false),
-            ("todo add x", false),
-        ] {
-            assert_eq!(looks(line), looking, "{line}");
-        }
-        assert_eq!(shown("# X\n## Look\nread it\n## Store\nwrite it\n").len(), 2);
-        assert_eq!(shown(""), [step(StepRisk::ReadOnly, "follow the skill")]);
-        assert_eq!(shown(&"- run it\n".repeat(40)).len(), MAX_STEPS);
+        let both = "1. Update the ticket with the API token: `desk-cli ticket close --all`\n";
+        let text = "Update the ticket with the API token: `desk-cli ticket close --all`";
+        assert_eq!(shown(both), [step("shell, credentials, write", text)]);
+        assert_eq!(steps(both)[0].severity, StepRisk::Shell);
+        assert_eq!(shown(""), [step("read-only", "follow the skill")]);
+        assert_eq!(
+            shown("1. List\n\nAfterwards it writes a file.\n"),
+            [step("read-only", "List"), step("write", "Afterwards it writes a file.")]
+        );
+    }
+
+    #[test]
+    fn every_command_is_shown_however_many_there_are() {
+        let commands: String =
+            (0..60).map(|at| format!("curl -s https://a.example/{at}\n")).collect();
+        let shown = steps(&format!("{}```sh\n{commands}```\n", "- look at it\n".repeat(40)));
+        assert_eq!(shown.len(), MAX_SENTENCES + 1 + 60);
+        let long = format!("echo {} && rm -r x", "y".repeat(300));
+        let shown = steps(&format!("```sh\n{long}\n```\n"));
+        assert_eq!(shown.last().map(|step| step.text.as_str()), Some("rm -r x"));
     }
 }

@@ -40,6 +40,11 @@ impl AcquireDriver<'_> {
                 ApprovalAnswer::Cancel => {
                     return Ok(EffectFollowUp::Event(AcquireEvent::Cancelled));
                 }
+                ApprovalAnswer::Pick(slug) => {
+                    let (by, _) = self.respondent();
+                    self.engine.approvals().withdraw(&approval.id, &by)?;
+                    return Ok(EffectFollowUp::Event(AcquireEvent::Picked(slug)));
+                }
                 ApprovalAnswer::Others => {
                     let (by, _) = self.respondent();
                     self.engine.approvals().withdraw(&approval.id, &by)?;

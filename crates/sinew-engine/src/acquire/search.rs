@@ -1,21 +1,21 @@
 //! Looking for candidates: in the memory first, in registries where that knows none.
 
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-
 use sinew_cortex::acquire::{AcquireCandidate, AcquireEvent, AcquireRun, ChosenSkill, MAX_SHOWN};
 use sinew_cortex::explain::{RecallAction, RegionMatchKind};
-use sinew_route::{RouteContext, RouteDecision, RouteDocument, Router, UserMessage};
-use sinew_settings::{ErrorKind, config::ModelChoice};
+use sinew_cortex::signals::search_message;
+use sinew_route::words::english_words;
+use sinew_settings::ErrorKind;
 use sinew_store::{ExpectedVersion, JsonText};
 
 use super::flow::AcquireDriver;
 use super::host::AcquireProgress;
-use super::market::MarketListing;
+use super::market::{MarketListing, MarketQuery};
 use crate::{EngineError, RouteRequest};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
 const REFERENCES: &str = "acquired";
+/// Keywords of a search.
+const MAX_KEYWORDS: usize = 5;
 /// Unreviewed sources.
 const UNREVIEWED: &[&str] = &["git", "github", "skills-sh", "well-known"];
 
@@ -71,10 +71,13 @@ impl AcquireDriver<'_> {
         if let Some(chosen) = &run.chosen {
             return self.look_up(chosen, without);
         }
-        if keywords.is_empty() {
+        let task = run.task.as_deref().unwrap_or_default();
+        let message = search_message(task);
+        let keywords = in_english(keywords, task);
+        if keywords.is_empty() && message.is_empty() {
             let problems = vec!["the task has no words to search with".to_owned()];
             self.host.on_progress(&AcquireProgress::Searched {
-                keywords,
+                keywords: &keywords,
                 found: 0,
                 relevant: 0,
                 supplemented: false,
@@ -86,31 +89,23 @@ impl AcquireDriver<'_> {
         let unwanted = |slug: &String| {
             without.contains(slug) || blacklist.iter().any(|entry| entry.slug == *slug)
         };
-        let task = run.task.as_deref().unwrap_or_default();
-        let fits = RefCell::new(BTreeMap::new());
-        let relevant = |listing: &MarketListing| {
-            if unwanted(&listing.slug) {
-                return false;
-            }
-            let fit = self.fit(task, listing);
-            fits.borrow_mut().insert(listing.reference.clone(), fit.unwrap_or(0.0));
-            fit.is_some()
-        };
-        let searched = self.market.search(keywords, &relevant).map_err(|error| {
+        let relevant =
+            |listing: &MarketListing| !unwanted(&listing.slug) && self.fits_alone(task, listing);
+        let query = MarketQuery { message: &message, keywords: &keywords };
+        let searched = self.market.search(&query, &relevant).map_err(|error| {
             error.hint(format!("`sinew acquire --resume {}` tries again", run.id))
         })?;
         self.host.on_progress(&AcquireProgress::Searched {
-            keywords,
+            keywords: &keywords,
             found: searched.listings.len(),
             relevant: searched.relevant,
             supplemented: searched.supplemented,
             problems: searched.problems,
         });
-        let fits = fits.into_inner();
-        let fit = |listing: &MarketListing| fits.get(&listing.reference).copied().unwrap_or(0.0);
-        let mut fitting: Vec<MarketListing> =
-            searched.listings.into_iter().filter(|listing| fit(listing) > 0.0).collect();
-        fitting.sort_by(|a, b| b.reviewed.cmp(&a.reviewed).then_with(|| fit(b).total_cmp(&fit(a))));
+        let mut rows = searched.listings;
+        rows.retain(|listing| !unwanted(&listing.slug));
+        let mut fitting = self.ranked(task, &rows);
+        fitting.sort_by_key(|listing| !listing.reviewed);
         let mut offers: Vec<AcquireCandidate> = Vec::new();
         for listing in fitting {
             if offers.len() < MAX_SHOWN && !offers.iter().any(|offer| offer.slug == listing.slug) {
@@ -173,18 +168,15 @@ impl AcquireDriver<'_> {
     }
 }
 
-impl AcquireDriver<'_> {
-    /// How well a row of a search fits a task: `None` where the router would not even put it on a short
-    /// list. Each is asked about alone: that three skills can do a task makes none of them less fit.
-    fn fit(&self, task: &str, listing: &MarketListing) -> Option<f64> {
-        let name = listing.name.as_deref().unwrap_or(&listing.slug);
-        let text = format!("{} {}", listing.slug.replace('-', " "), listing.description);
-        let document = RouteDocument::from_description(&listing.slug, name, &text);
-        let models = self.engine.models(ModelChoice::Default);
-        let (router, _) = Router::build(&[document], models, self.engine.route_config());
-        let result = router.route(&UserMessage::from_user(task), &RouteContext::default());
-        (result.decision != RouteDecision::None).then_some(result.fit)
+/// Keywords with the English words that the bridge lexicon knows for a task in another language.
+fn in_english(keywords: &[String], task: &str) -> Vec<String> {
+    let mut all = keywords.to_vec();
+    for word in english_words(task) {
+        if all.len() < MAX_KEYWORDS && !all.iter().any(|known| known == word) {
+            all.push(word.to_owned());
+        }
     }
+    all
 }
 
 fn offer_of(listing: &MarketListing) -> AcquireCandidate {
@@ -192,6 +184,9 @@ fn offer_of(listing: &MarketListing) -> AcquireCandidate {
         reference: listing.reference.clone(),
         reviewed: listing.reviewed,
         wanted: listing.version.clone(),
+        description: Some(listing.description.clone()).filter(|text| !text.is_empty()),
+        stars: listing.stars,
+        downloads: listing.downloads,
         ..AcquireCandidate::new(&listing.slug, &listing.source)
     }
 }

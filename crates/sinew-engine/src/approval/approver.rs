@@ -66,6 +66,8 @@ pub enum ApprovalAnswer {
     No,
     /// Other candidates instead.
     Others,
+    /// Another one of those that were shown: its name.
+    Pick(String),
     /// Stop everything that the question belongs to.
     Cancel,
     /// No person can be asked now. The question waits under this id, if it was stored.

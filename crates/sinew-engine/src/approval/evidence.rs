@@ -4,12 +4,18 @@
 
 use serde::{Deserialize, Serialize};
 use sinew_cortex::acquire::CandidateVerdict;
+use sinew_guard::effects::{Effect, EffectSet, mask_step};
 use sinew_guard::secrets;
 
 /// Longer texts are cut: this is what a person reads before one key.
 const MAX_TEXT: usize = 1_000;
 /// More lines than this are no summary.
 const MAX_LINES: usize = 50;
+/// Steps of a plan: what a person agrees to is shown whole, and the longest of 1,864 published skills has
+/// fewer.
+const MAX_STEPS: usize = 400;
+/// The longest step; a longer one keeps its beginning and its end.
+const MAX_STEP: usize = 4_000;
 
 /// Everything worth knowing for an answer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -94,8 +100,37 @@ impl ApprovalScan {
 pub struct PlanStep {
     /// What is done.
     pub text: String,
-    /// How much is at stake.
+    /// How much is at stake: the worst of its effects.
     pub severity: StepRisk,
+    /// Everything that is at stake, least first; nothing where it only looks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub effects: Vec<StepRisk>,
+}
+
+impl PlanStep {
+    /// A step with everything that it puts at stake.
+    pub fn new(text: impl Into<String>, effects: EffectSet) -> Self {
+        let effects: Vec<StepRisk> = effects.iter().map(StepRisk::of).collect();
+        let severity = effects.iter().max().copied().unwrap_or(StepRisk::ReadOnly);
+        Self { text: text.into(), severity, effects }
+    }
+
+    /// The signs before it, the worst first.
+    pub fn symbols(&self) -> String {
+        if self.effects.is_empty() {
+            return self.severity.symbol().to_owned();
+        }
+        self.effects.iter().rev().map(|risk| risk.symbol()).collect()
+    }
+
+    /// Everything that is at stake, in words.
+    pub fn stakes(&self) -> String {
+        if self.effects.is_empty() {
+            return self.severity.as_str().to_owned();
+        }
+        let names: Vec<&str> = self.effects.iter().rev().map(|risk| risk.as_str()).collect();
+        names.join(", ")
+    }
 }
 
 /// How much a step puts at stake, least first.
@@ -116,6 +151,27 @@ pub enum StepRisk {
 }
 
 impl StepRisk {
+    /// What an effect puts at stake.
+    fn of(effect: Effect) -> Self {
+        match effect {
+            Effect::Write => Self::Write,
+            Effect::Credentials => Self::Credentials,
+            Effect::Shell => Self::Shell,
+            Effect::Delete => Self::Destructive,
+        }
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ReadOnly => "read-only",
+            Self::Write => "write",
+            Self::Credentials => "credentials",
+            Self::Shell => "shell",
+            Self::Destructive => "destructive",
+        }
+    }
+
     /// The sign before a step.
     pub fn symbol(self) -> &'static str {
         match self {
@@ -146,13 +202,27 @@ impl ApprovalEvidence {
         }
         self.capabilities.truncate(MAX_LINES);
         self.lessons.truncate(MAX_LINES);
-        self.steps.truncate(MAX_LINES);
-        let lines = self.capabilities.iter_mut().chain(&mut self.lessons);
-        for line in lines.chain(self.steps.iter_mut().map(|step| &mut step.text)) {
+        for line in self.capabilities.iter_mut().chain(&mut self.lessons) {
             *line = short(line, MAX_TEXT);
+        }
+        self.steps.truncate(MAX_STEPS);
+        for step in &mut self.steps {
+            step.text = both_ends(&mask_step(&step.text));
         }
         self
     }
+}
+
+/// A text of at most [`MAX_STEP`] characters: a command may do something else at its end.
+fn both_ends(text: &str) -> String {
+    let length = text.chars().count();
+    if length <= MAX_STEP {
+        return text.to_owned();
+    }
+    let half = MAX_STEP / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(length - half).collect();
+    format!("{start} … {} characters … {end}", length - 2 * half)
 }
 
 /// A text without secrets, cut to so many characters.

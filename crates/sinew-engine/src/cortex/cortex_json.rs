@@ -8,10 +8,11 @@ use serde::Serialize;
 use sinew_cortex::original::{self, CortexJson, CortexJsonRepair, MAX_FILE};
 use sinew_cortex::record::{CortexImportMode, RecordBody};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
-use sinew_settings::ErrorCode;
+use sinew_settings::{Actor, ErrorCode};
 use sinew_store::{ExpectedVersion, JsonText};
 
 use super::Cortex;
+use super::manage::check_importer;
 use crate::EngineError;
 
 /// Where it is noted what the mirror held when it was written last.
@@ -71,8 +72,14 @@ impl Cortex<'_> {
         Ok(CortexExport { path, text, regions, candidates, lessons })
     }
 
-    /// Imports a file.
-    pub fn import(&self, path: &Path, mode: CortexImportMode) -> Result<CortexImport, EngineError> {
+    /// Imports a file. An agent cannot: weights decide what goes ahead unasked.
+    pub fn import(
+        &self,
+        path: &Path,
+        mode: CortexImportMode,
+        by: &Actor,
+    ) -> Result<CortexImport, EngineError> {
+        check_importer(by)?;
         let path = self.engine.env.cwd.join(path);
         let text = read(&path)?;
         let (file, repaired) =
@@ -145,7 +152,7 @@ impl Cortex<'_> {
     /// After a damaged database was set aside, the memory is restored from the mirror.
     pub(super) fn restore_from_mirror(&self) {
         let Some(path) = self.state.mirror.clone().filter(|path| path.is_file()) else { return };
-        match self.import(&path, CortexImportMode::Merge) {
+        match self.import(&path, CortexImportMode::Merge, &Actor::System) {
             Ok(imported) => self.notice(format!(
                 "{} regions were brought back from {}",
                 imported.regions,

@@ -5,9 +5,11 @@ use sinew_cortex::explain::{CandidateView, LessonView, candidate_views};
 use sinew_cortex::lesson::Lesson;
 use sinew_cortex::memory::{BlacklistedSkill, CortexMemory, CortexStats};
 use sinew_cortex::prune::{self, PruneRemoval};
-use sinew_cortex::record::{BlacklistOp, ForgetScope, LessonOp, RecordBody};
+use sinew_cortex::record::{
+    BlacklistOp, ForgetScope, LessonOp, ReadOnlyDeclaration, ReadOnlyOp, RecordBody,
+};
 use sinew_cortex::signals::clean_detail;
-use sinew_cortex::{Ulid, UtcDay};
+use sinew_cortex::{Ulid, UtcDay, UtcInstant};
 use sinew_settings::{Actor, ErrorCode};
 
 use super::Cortex;
@@ -56,6 +58,23 @@ pub struct LessonRow {
     pub lesson: LessonView,
     /// How often it was wrong.
     pub contradicted: u32,
+}
+
+/// A person's word that a skill only reads on this machine.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ReadOnlyRow {
+    /// The skill.
+    pub skill: String,
+    /// The digest of exactly these files; any other ends it.
+    pub digest: String,
+    /// Who said so.
+    pub who: String,
+    /// Since when.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
+    pub since: UtcInstant,
+    /// What its uses were seen to change. Where there is anything, that counts instead.
+    pub contradicted: Vec<String>,
 }
 
 /// What pruning removes, or would.
@@ -194,6 +213,89 @@ impl Cortex<'_> {
         Ok(true)
     }
 
+    /// What people declared read-only on this machine, oldest first.
+    pub fn read_only(&self) -> Result<Vec<ReadOnlyRow>, EngineError> {
+        let mut rows: Vec<ReadOnlyRow> = self.with_memory(|memory| {
+            let declared = memory.read_only.iter();
+            let row = declared.map(|(digest, declared)| ReadOnlyRow {
+                skill: declared.slug.clone(),
+                digest: digest.clone(),
+                who: declared.who.clone(),
+                since: declared.since,
+                contradicted: memory.contradictions(digest).to_vec(),
+            });
+            row.collect()
+        })?;
+        rows.sort_by(|a, b| a.since.cmp(&b.since).then_with(|| a.digest.cmp(&b.digest)));
+        Ok(rows)
+    }
+
+    /// A person says that exactly these files only read on this machine; `false` when that was said
+    /// already. Without a digest it is the files of the skill that were used last. An agent cannot.
+    pub fn declare_read_only(
+        &self,
+        slug: &str,
+        digest: Option<&str>,
+        by: &Actor,
+    ) -> Result<bool, EngineError> {
+        check_declarer(by)?;
+        let slug = super::record::checked_name("skill", slug)?;
+        let known = self.with_memory(|memory| {
+            let live = memory.motor.values().flat_map(|region| &region.candidates);
+            let kept = memory.retained.iter().map(|kept| &kept.candidate);
+            let mut used: Vec<_> = live.chain(kept).filter(|used| used.slug == slug).collect();
+            used.sort_by_key(|used| used.last_used);
+            (!used.is_empty(), used.iter().rev().find_map(|used| used.digest.clone()))
+        })?;
+        let digest = match (digest, known) {
+            (Some(digest), _) => super::record::checked_name("digest", digest)?,
+            (None, (true, Some(digest))) => digest,
+            (None, (true, None)) => {
+                let message = format!("which files of {slug} were used is not known");
+                return Err(EngineError::new(ErrorCode::BadDigest, message)
+                    .hint("name them: slug@sha256:…, as `sinew info` shows them"));
+            }
+            (None, (false, _)) => return Err(unknown_skill(&slug)),
+        };
+        if self.with_memory(|memory| memory.read_only.contains_key(&digest))? {
+            return Ok(false);
+        }
+        let (op, who) = (ReadOnlyOp::Declare, by.to_string());
+        let declared = ReadOnlyDeclaration { op, slug, digest, who };
+        self.append(self.now(), vec![RecordBody::ReadOnly(declared)])?;
+        Ok(true)
+    }
+
+    /// Takes such a word back, for one digest or for all of a skill; `false` when there was none. An
+    /// agent cannot.
+    pub fn revoke_read_only(
+        &self,
+        slug: &str,
+        digest: Option<&str>,
+        by: &Actor,
+    ) -> Result<bool, EngineError> {
+        check_declarer(by)?;
+        let declared = self
+            .read_only()?
+            .into_iter()
+            .filter(|row| row.skill == slug && digest.is_none_or(|digest| row.digest == digest));
+        let bodies: Vec<RecordBody> = declared
+            .map(|row| {
+                RecordBody::ReadOnly(ReadOnlyDeclaration {
+                    op: ReadOnlyOp::Revoke,
+                    slug: row.skill,
+                    digest: row.digest,
+                    who: by.to_string(),
+                })
+            })
+            .collect();
+        let any = !bodies.is_empty();
+        if any {
+            self.append(self.now(), bodies)?;
+        }
+        Ok(any)
+    }
+
     /// Forgets what came before, in a scope. The log keeps it.
     pub fn reset(&self, scope: ForgetScope) -> Result<(), EngineError> {
         match &scope {
@@ -253,6 +355,30 @@ impl Cortex<'_> {
 pub(super) fn unknown_skill(slug: &str) -> EngineError {
     EngineError::new(ErrorCode::UnknownSkill, format!("nothing is remembered of `{slug}`"))
         .hint("`sinew cortex show` lists what is remembered")
+}
+
+/// What is remembered decides what goes ahead unasked, so no agent brings a memory of its own.
+pub(super) fn check_importer(by: &Actor) -> Result<(), EngineError> {
+    match by {
+        Actor::Agent { .. } => {
+            let message = "only a person can import a memory";
+            Err(EngineError::new(ErrorCode::NeedsPerson, message)
+                .hint("run `sinew cortex import` in a terminal"))
+        }
+        Actor::Person { .. } | Actor::System => Ok(()),
+    }
+}
+
+/// What skips the question about its plan is a person's choice.
+fn check_declarer(by: &Actor) -> Result<(), EngineError> {
+    match by {
+        Actor::Agent { .. } => {
+            let message = "only a person can say that a skill only reads, or take it back";
+            Err(EngineError::new(ErrorCode::NeedsPerson, message)
+                .hint("do it on the dashboard, or with `sinew cortex read-only` in a terminal"))
+        }
+        Actor::Person { .. } | Actor::System => Ok(()),
+    }
 }
 
 /// What is never offered is a person's choice.

@@ -7,7 +7,9 @@
 //! What must never happen here: an outcome that was acknowledged and is not in the log, a secret or a
 //! name in a record, a damaged memory that stops a task.
 
+mod candidate_fit;
 mod cortex_json;
+mod elsewhere;
 mod history;
 mod log;
 mod manage;
@@ -27,7 +29,8 @@ use sinew_cortex::{CortexMemory, CortexPolicy, Ulid, UtcInstant};
 use sinew_store::Store;
 
 pub use cortex_json::{CortexExport, CortexImport};
-pub use manage::{CortexOverview, LessonRow, PruneReport, RebuildReport, RegionRow};
+pub use elsewhere::SkillElsewhere;
+pub use manage::{CortexOverview, LessonRow, PruneReport, ReadOnlyRow, RebuildReport, RegionRow};
 pub use outage_spool::OutcomeReport;
 pub use prior::LearnedPrior;
 pub(crate) use prior::{MessageLessons, RoutingMemory};
@@ -59,6 +62,7 @@ pub(crate) struct CortexState {
     notices: Mutex<Vec<String>>,
     last_id: Mutex<Option<Ulid>>,
     regions: recall::RegionRouter,
+    candidates: candidate_fit::CandidateRouter,
 }
 
 impl Engine {
@@ -86,6 +90,7 @@ impl Engine {
             notices: Mutex::default(),
             last_id: Mutex::default(),
             regions: recall::RegionRouter::default(),
+            candidates: candidate_fit::CandidateRouter::default(),
         });
         let cortex = Cortex { engine: self, state };
         if let Some(aside) = aside {

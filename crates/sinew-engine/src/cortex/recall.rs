@@ -10,7 +10,7 @@ use sinew_cortex::explain::{
 };
 use sinew_cortex::lesson::Lesson;
 use sinew_cortex::memory::CortexMemory;
-use sinew_cortex::recall::{RecallTask, TaskSimilarity, recall};
+use sinew_cortex::recall::{CandidateFit, RecallTask, TaskSimilarity, recall};
 use sinew_cortex::signals::signal_words;
 use sinew_route::{RouteContext, RouteDocument, Router, RouterConfig, RouterModels, UserMessage};
 
@@ -67,7 +67,7 @@ impl Cortex<'_> {
                 let words = signal_words(task, self.engine.vocabulary());
                 let memory = CortexMemory::new(self.policy());
                 let today = self.now().day();
-                let task = RecallTask { words: &words, region, similarity: None };
+                let task = RecallTask { words: &words, region, ..RecallTask::default() };
                 let mut explanation = recall(&memory, &task, today, self.policy());
                 explanation.decision.reason = format!("the memory cannot be read: {error}");
                 TaskRecall { explanation, lessons: Vec::new() }
@@ -75,24 +75,46 @@ impl Cortex<'_> {
         }
     }
 
-    fn try_recall(&self, task: &str, region: Option<&str>) -> Result<TaskRecall, EngineError> {
+    /// Calls `look` with the memory and a task as it is recalled: its words, and how well what is
+    /// remembered fits it.
+    pub(crate) fn with_task<T>(
+        &self,
+        task: &str,
+        region: Option<&str>,
+        look: impl Fn(&CortexMemory, &RecallTask<'_>) -> T,
+    ) -> Result<T, EngineError> {
         let words = signal_words(task, self.engine.vocabulary());
-        let today = self.now().day();
+        // The catalog is looked at before the memory is held.
+        self.engine.current();
         self.with_memory(|memory| {
-            let meaning = match region {
+            let fits = match region {
                 Some(_) => None,
-                None => {
+                None => self.candidate_fits(memory, task),
+            };
+            let says_nothing = |name: &String| {
+                let known = memory.motor.get(name).into_iter().flat_map(|found| &found.candidates);
+                let mut known = known.filter_map(|found| fits.as_ref()?.of(&found.slug));
+                known.next().is_none()
+            };
+            // Regions of skills that say nothing of themselves are compared by their names and words.
+            let patterns = memory.patterns.iter().map(|pattern| &pattern.region);
+            let meaning = match region {
+                None if memory.motor.keys().chain(patterns).any(says_nothing) => {
                     let threshold = self.engine.config.route.threshold;
                     RouterSimilarity::of(&self.state.regions, memory, task, threshold)
                 }
+                _ => None,
             };
             let similarity = meaning.as_ref().map(|meaning| meaning as &dyn TaskSimilarity);
-            let explanation = recall(
-                memory,
-                &RecallTask { words: &words, region, similarity },
-                today,
-                self.policy(),
-            );
+            let fit = fits.as_ref().map(|fits| fits as &dyn CandidateFit);
+            look(memory, &RecallTask { words: &words, region, similarity, fit })
+        })
+    }
+
+    fn try_recall(&self, task: &str, region: Option<&str>) -> Result<TaskRecall, EngineError> {
+        let today = self.now().day();
+        self.with_task(task, region, |memory, asked| {
+            let explanation = recall(memory, asked, today, self.policy());
             let lessons = memory.lessons.iter().filter(|held| {
                 held.lesson.region().is_some()
                     && held.lesson.region() == explanation.region.as_deref()

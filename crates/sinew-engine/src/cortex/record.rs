@@ -7,7 +7,7 @@ use sinew_cortex::explain::RunCounts;
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::memory::{CortexMemory, RegionCandidate};
 use sinew_cortex::prune::PruneRemoval;
-use sinew_cortex::recall::{RecallTask, find_region};
+use sinew_cortex::recall::find_region;
 use sinew_cortex::record::{LessonOp, OutcomeReporter, RecordBody, SkillOutcome, UseResult};
 use sinew_cortex::reflex::ReflexStatus;
 use sinew_cortex::signals::{self, clean_detail, clean_region, is_region, region_name};
@@ -53,6 +53,9 @@ pub struct NewOutcome {
     pub key: Option<String>,
     /// The skill's side effects; `None` where they are unknown.
     pub side_effects: Option<Vec<String>>,
+    /// What this use was seen to change, beyond what its reporter says: it contradicts a person's word
+    /// that these files only read.
+    pub observed: Vec<String>,
     /// What the caller says about the skill's description: misleading with a mismatch, right with a
     /// success.
     pub point: Option<String>,
@@ -225,8 +228,7 @@ impl Cortex<'_> {
         let (mut words, mut known) = (Vec::new(), None);
         if let Some(task) = &new.task {
             words = signals::signal_words(task, self.engine.vocabulary());
-            let task = RecallTask { words: &words, ..RecallTask::default() };
-            known = self.with_memory(|memory| find_region(memory, &task).0)?;
+            known = self.with_task(task, None, |memory, task| find_region(memory, task).0)?;
         }
         let missed = known.is_none() && new.task.is_some();
         match &new.region {
@@ -335,6 +337,9 @@ impl Cortex<'_> {
                 Some(tags.iter().map(|tag| name("side effect", tag)).collect::<Result<_, _>>()?)
             }
         };
+        let seen = new.side_effects.iter().flatten().chain(&new.observed).take(MAX_TAGS);
+        let observed =
+            seen.map(|tag| name("side effect", tag)).collect::<Result<_, EngineError>>()?;
         let probes = new.probes.iter().take(MAX_TAGS);
         let probes = probes.map(|(probe, is_there)| Ok((name("probe", probe)?, *is_there)));
         let detail =
@@ -351,6 +356,7 @@ impl Cortex<'_> {
             blame,
             shielded: new.offline && result == UseResult::Failure,
             side_effects,
+            observed,
             skill_md_chars: new.skill_md.map(|(chars, _)| chars),
             skill_md_bytes: new.skill_md.map(|(_, bytes)| bytes),
             agent: optional("agent", &new.agent)?,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use sinew_cortex::Ulid;
 use sinew_cortex::acquire::{
     AcquireContext, AcquireEffect, AcquireEvent, AcquireRefusal, AcquireRun, AcquireState,
-    AcquireStep, UseReport, may_retain, resume, step,
+    AcquireStep, GONE, UseReport, may_retain, resume, step,
 };
 use sinew_cortex::explain::RunCounts;
 use sinew_cortex::memory::CortexMemory;
@@ -115,7 +115,7 @@ impl Cortex<'_> {
         self.find_run(id)?.ok_or_else(|| unknown_run(id))
     }
 
-    pub(super) fn find_run(&self, id: &str) -> Result<Option<AcquireRun>, EngineError> {
+    pub(crate) fn find_run(&self, id: &str) -> Result<Option<AcquireRun>, EngineError> {
         if id.parse::<Ulid>().is_err() {
             return Ok(None);
         }
@@ -164,6 +164,7 @@ impl Cortex<'_> {
         match event.clone() {
             AcquireEvent::Finished(finish) => AcquireEvent::Finished(UseReport {
                 detail: finish.detail.as_deref().map(clean),
+                point: finish.point.as_deref().map(clean).filter(|point| !point.is_empty()),
                 key: finish.key.filter(|key| checked_name("key", key).is_ok()),
                 ..finish
             }),
@@ -171,7 +172,11 @@ impl Cortex<'_> {
             AcquireEvent::Fetched(results) => AcquireEvent::Fetched(
                 results
                     .into_iter()
-                    .map(|(slug, result)| (slug, result.map_err(|detail| clean(&detail))))
+                    .map(|(slug, result)| {
+                        let told =
+                            |detail: String| if detail == GONE { detail } else { clean(&detail) };
+                        (slug, result.map_err(told))
+                    })
                     .collect(),
             ),
             other => other,
@@ -194,11 +199,23 @@ impl Cortex<'_> {
         outcome: &SkillOutcome,
         task: Option<&str>,
     ) -> Result<AcquireEvent, EngineError> {
+        self.learn_from_run_with(record, outcome, task, None)
+    }
+
+    /// The same, with what was said about the skill's description.
+    pub(crate) fn learn_from_run_with(
+        &self,
+        record: Ulid,
+        outcome: &SkillOutcome,
+        task: Option<&str>,
+        point: Option<&str>,
+    ) -> Result<AcquireEvent, EngineError> {
         let at = self.run(outcome.run.as_deref().unwrap_or_default())?.updated;
         let look = |memory: &CortexMemory| {
             memory.candidate(&outcome.region, &outcome.slug).is_some_and(may_retain)
+                && memory.may_offer_keeping(&outcome.slug)
         };
-        let (worth_keeping, _) = self.learn(record, outcome, at, None, task, look)?;
+        let (worth_keeping, _) = self.learn(record, outcome, at, point, task, look)?;
         self.mirror();
         Ok(AcquireEvent::Learned { worth_keeping })
     }
@@ -208,8 +225,10 @@ impl Cortex<'_> {
     pub fn report_run(&self, id: &str, finish: UseReport) -> Result<AcquireStep, EngineError> {
         let mut stepped =
             self.step_run(id, &AcquireEvent::Finished(finish), RelayPolicy::Limited)?;
-        if let [AcquireEffect::Learn { record, outcome, task }] = stepped.effects.as_slice() {
-            let learned = self.learn_from_run(*record, outcome, task.as_deref())?;
+        if let [AcquireEffect::Learn { record, outcome, task, point }] = stepped.effects.as_slice()
+        {
+            let learned =
+                self.learn_from_run_with(*record, outcome, task.as_deref(), point.as_deref())?;
             stepped = self.step_run(id, &learned, RelayPolicy::Limited)?;
         }
         Ok(stepped)

@@ -6,10 +6,12 @@
 mod deps;
 mod install;
 mod run;
+mod sandbox;
 
 pub use deps::{DepsReport, OffPathProgram};
 pub use install::{DependencyQuestion, DepsInstallReport, DepsInstallRequest, InstallStep};
 pub use run::{ExecReport, ExecRequest};
+pub use sandbox::{SandboxChoice, SandboxGrants, SandboxReport};
 
 use crate::Engine;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
+use sinew_catalog::shell_word;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_cortex::CortexMemory;
 use sinew_cortex::acquire::UseReport;
@@ -14,12 +15,21 @@ use sinew_exec::child::{OutputStream, ProcessControl, ProgramStartError, StdinMo
 use sinew_exec::classify::RunOutcome;
 use sinew_exec::run::{self, RetryPolicy, RunEnv};
 use sinew_exec::secret::SecretCommands;
-use sinew_exec::{CoveredSkill, EnvLease, EnvPlan, EnvRules, EnvState, env_states};
+use sinew_exec::{
+    CoveredSkill, EnvLease, EnvPlan, EnvRules, EnvState, EnvValue, PlannedVar, env_states,
+};
+use sinew_guard::effects::ScriptEffects;
 use sinew_guard::secrets;
 use sinew_settings::config::{EnvScope, SecretSetting};
-use sinew_settings::{ErrorCode, Reason};
+use sinew_settings::{ErrorCode, Reason, ReasonCode};
 
+use super::sandbox::{self, SandboxChoice, SandboxGrants, SandboxReport};
 use crate::{EngineError, ExecHandle, NewOutcome, OutcomeEffect};
+
+/// The variable in which a skill's scripts find what the user configured for it.
+const CONFIGURATION_VARIABLE: &str = "SINEW_SKILL_CONFIG";
+/// Systems refuse a program whose variables are much longer.
+const MAX_CONFIGURATION: usize = 64 * 1024;
 
 /// Variables that hold sinew's own credentials, beyond those that look like it.
 const OWN_CREDENTIALS: &[&str] = &["SINEW_DATABASE_URL", "SINEW_TOKEN"];
@@ -38,6 +48,10 @@ pub struct ExecRequest<'a> {
     pub stdout: StdoutMode,
     /// Whether and how an API error is tried again.
     pub retry: RetryPolicy<'a>,
+    /// Whether it runs in a box.
+    pub sandbox: SandboxChoice,
+    /// What the caller adds to the box.
+    pub grants: SandboxGrants,
 }
 
 /// What became of a command.
@@ -49,6 +63,8 @@ pub struct ExecReport {
     /// What became of it.
     #[serde(flatten)]
     pub run: run::RunReport,
+    /// The box that it ran in, or why there was none.
+    pub sandbox: SandboxReport,
     /// Variables that the skill's configuration wanted to set and did not, or that are suspicious.
     pub records: Vec<Reason>,
     /// Variables of the host that the command did not get.
@@ -75,11 +91,12 @@ impl ExecHandle<'_> {
         observe: &mut dyn FnMut(OutputStream, &[u8]),
     ) -> Result<ExecReport, EngineError> {
         let region = request.region;
+        let observed = changes(request.argv);
         let mut report = self.run_for(catalog, entry, request, control, observe)?;
         // An interrupted command says nothing about the skill.
         if self.engine.config.cortex.enabled && !report.run.interrupted {
             // The command has run; an unavailable memory does not change that.
-            match self.learn_from(entry, region, &report) {
+            match self.learn_from(entry, region, observed, &report) {
                 Ok(learned) => report.learned = Some(learned),
                 Err(error) => report.not_learned = Some(error),
             }
@@ -112,6 +129,7 @@ impl ExecHandle<'_> {
             let message = format!("the catalog has no skill in {}", folder.display());
             return Err(EngineError::new(ErrorCode::UnknownSkill, message));
         };
+        let side_effects = changes(request.argv);
         let run = self.run_for(&snapshot.catalog, entry, request, control, observe)?.run;
         let finish = match run.outcome.failure() {
             _ if run.interrupted => UseReport::unknown(),
@@ -122,6 +140,7 @@ impl ExecHandle<'_> {
             detail: Some(run.detail).filter(|detail| !detail.is_empty()),
             key: run.missing,
             ms: Some(run.duration_ms),
+            side_effects,
             ..finish
         })
     }
@@ -135,6 +154,7 @@ impl ExecHandle<'_> {
         observe: &mut dyn FnMut(OutputStream, &[u8]),
     ) -> Result<ExecReport, EngineError> {
         usable(entry)?;
+        let plan = self.sandbox_plan(entry, &request.sandbox, &request.grants)?;
         let lease = self.lease(catalog, &[entry]);
         let own = self.host_credentials();
         let env = RunEnv::of(&self.covered(entry), &lease, &self.rules(&own), &self.engine.env);
@@ -145,11 +165,13 @@ impl ExecHandle<'_> {
             stdin: request.stdin,
             stdout: request.stdout,
             retry: request.retry,
+            sandbox: plan.launch.as_ref(),
         };
-        let run = run::run(command, &env, &lease.masker(), &self.engine.env, control, observe)
+        let mut run = run::run(command, &env, &lease.masker(), &self.engine.env, control, observe)
             .map_err(not_started)?;
         Ok(ExecReport {
             skill: entry.name.clone(),
+            sandbox: plan.report(run.sandbox.take()),
             run,
             records: lease.records.clone(),
             withheld: env.withheld,
@@ -164,6 +186,7 @@ impl ExecHandle<'_> {
         &self,
         entry: &CatalogEntry,
         region: Option<&str>,
+        observed: Vec<String>,
         report: &ExecReport,
     ) -> Result<OutcomeEffect, EngineError> {
         let run = &report.run;
@@ -185,6 +208,7 @@ impl ExecHandle<'_> {
             kind: run.outcome.failure(),
             detail: Some(run.detail.clone()).filter(|detail| !detail.is_empty()),
             key: run.missing.clone(),
+            observed,
             origin: OutcomeReporter::Engine,
             agent: self.engine.agent.clone(),
             attempts: Some(run.attempts),
@@ -206,8 +230,26 @@ impl ExecHandle<'_> {
         let covered: Vec<CoveredSkill<'_>> = entries.into_iter().map(|e| self.covered(e)).collect();
         let own = self.host_credentials();
         let commands = SecretCommands::Run(&self.engine.leases);
-        let plan = EnvPlan::of(&covered, &self.rules(&own), &self.engine.env, commands);
+        let mut plan = EnvPlan::of(&covered, &self.rules(&own), &self.engine.env, commands);
+        if let Some(first) = used.first() {
+            self.add_configuration(first, &mut plan);
+        }
         self.engine.leases.acquire(plan, &self.engine.env)
+    }
+
+    /// What `skills.entries` keeps for the skill under `config`, as JSON in one variable: the skill's
+    /// scripts read it as they like.
+    fn add_configuration(&self, entry: &CatalogEntry, plan: &mut EnvPlan) {
+        let Some(value) = entry.configuration(&self.engine.config) else { return };
+        let text = value.to_string();
+        if text.len() > MAX_CONFIGURATION {
+            let detail = format!("skills.entries.{}.config is longer than 64 KiB", entry.skill_key);
+            let reason = Reason::new(ReasonCode::EnvSuspicious, detail).skill(&*entry.name);
+            plan.records.push(reason.remedy("keep large data in a file, and its path here"));
+            return;
+        }
+        let (name, value) = (CONFIGURATION_VARIABLE.to_owned(), EnvValue::new(text));
+        plan.vars.push(PlannedVar { name, value, skill: entry.name.clone() });
     }
 
     /// The names that runs of this engine have now; no other program may inherit them.
@@ -244,6 +286,12 @@ impl ExecHandle<'_> {
     }
 }
 
+/// What a command certainly changes, as the memory names it.
+fn changes(argv: &[OsString]) -> Vec<String> {
+    let words: Vec<String> = argv.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    ScriptEffects::of_arguments(&words).changes()
+}
+
 /// The one region in which the skill is known, else a region of its own: a run by name does not state
 /// a task.
 fn usual_region(memory: &CortexMemory, entry: &CatalogEntry, slug: &str) -> Option<String> {
@@ -270,10 +318,13 @@ fn usable(entry: &CatalogEntry) -> Result<(), EngineError> {
         Some(reason) => error.hint(reason.to_string()),
         None => error,
     }
-    .hint(format!("`sinew why {}` tells the whole story", entry.name)))
+    .hint(format!("`sinew why {}` tells the whole story", shell_word(&entry.name))))
 }
 
 fn not_started(error: ProgramStartError) -> EngineError {
+    if let ProgramStartError::Sandbox(error) = &error {
+        return sandbox::unavailable(error);
+    }
     EngineError::new(ErrorCode::NotStarted, error.to_string())
         .caused_by(error)
         .hint("check that the file is a program and that you may run it")

@@ -10,7 +10,8 @@ use sinew_settings::ErrorCode;
 
 use super::agents::HookMoment;
 use super::event::HookEvent;
-use super::leftovers::settle;
+use super::journal_line::JournalLine;
+use super::leftovers::{end, settle};
 use super::log::{HookDecision, HookDecisionKind, HookLog};
 use super::{HookReply, Hooks, go_on, home, kept, now, trial};
 use crate::agent_trial::is_trial;
@@ -55,10 +56,14 @@ impl HookEvent {
             }
             HookMoment::Stop | HookMoment::SessionEnd => {
                 let journal = self.journal(&engine.env);
+                let is_over = self.moment == HookMoment::SessionEnd;
+                if is_over && journal.exists() {
+                    journal.mark(&JournalLine::Ended).map_err(kept)?;
+                }
                 settle(engine, &journal)?;
                 let pending = journal.pending().map_err(kept)?;
-                if self.moment == HookMoment::SessionEnd {
-                    journal.close().map_err(kept)?;
+                if is_over {
+                    end(engine, &journal)?;
                 }
                 Ok(HookReply { output: None, work_left: !pending.is_empty() })
             }

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use sinew_cortex::explain::CandidateView;
 use sinew_guard::Untrusted;
 use sinew_guard::own_frames::{MESSAGE_FRAME, framed};
 
 use super::offer::{OfferConfidence, OfferKind, OfferedSkill, SkillDelivery};
 use super::skill_text::SkillText;
+use crate::SkillElsewhere;
 use crate::routing::UnavailableSkill;
+use sinew_catalog::shell_word;
 
 /// Skills of a short list that are shown.
 pub(super) const MAX_OFFERS: usize = 3;
@@ -238,7 +239,7 @@ fn write_offer(out: &mut String, offer: &OfferedSkill<'_>, text: Option<&SkillTe
         write_field(out, "call", call);
     }
     if let SkillDelivery::Warned { findings } = offer.delivery {
-        let name = &offer.entry.name;
+        let name = shell_word(&offer.entry.name);
         let warning = format!(
             "the scanner warned about it: {findings} findings, shown by `sinew scan {name}`"
         );
@@ -254,17 +255,8 @@ fn write_offer(out: &mut String, offer: &OfferedSkill<'_>, text: Option<&SkillTe
 }
 
 /// One line about a skill that did tasks like this one, and is not here any more.
-pub(super) fn remembered(slug: &str, candidate: &CandidateView) -> String {
-    let runs = &candidate.runs;
-    let line = format!(
-        "No skill here fits, but `{}` did tasks like this one before ({} of {} runs went well) and is \
-         not installed; if it would help, tell the user that `sinew install {}` brings it back.",
-        field(slug),
-        runs.success,
-        runs.success + runs.fail,
-        field(slug)
-    );
-    framed(MESSAGE_FRAME, &line)
+pub(super) fn remembered(elsewhere: &SkillElsewhere) -> String {
+    framed(MESSAGE_FRAME, &format!("No skill here fits, but {}.", field(&elsewhere.sentence())))
 }
 
 /// A skill's text in its frame, and what was left out of it.

@@ -39,6 +39,15 @@ impl Hooks<'_> {
         messages.take(most).collect()
     }
 
+    /// What makes an agent ask: being connected, then a message.
+    fn first_message_hint(&self) -> String {
+        let connections = self.engine.connect().connections().unwrap_or_default();
+        match connections.iter().find(|agent| !agent.files.is_empty()) {
+            Some(agent) => format!("start {} and ask it something", agent.title),
+            None => "`sinew setup` lets your agents ask at every message".to_owned(),
+        }
+    }
+
     /// What a hook decided last, and what followed.
     pub fn explain_last(&self) -> Result<DecisionExplanation, EngineError> {
         let folder = super::home(&self.engine.env);
@@ -50,9 +59,9 @@ impl Hooks<'_> {
         let Some(first) = decisions.first() else {
             return Err(EngineError::new(
                 ErrorCode::NoDecision,
-                "no hook has decided anything yet",
+                "no agent has asked for skills yet",
             )
-            .hint("`sinew setup` lets your agents ask at every message"));
+            .hint(self.first_message_hint()));
         };
         let mut why = DecisionExplanation {
             subject: first.event.clone(),
@@ -65,8 +74,8 @@ impl Hooks<'_> {
     }
 }
 
-/// Hooks that cannot keep what they decided let messages pass, and leave no record of it: that is said
-/// before what was decided last.
+/// Hooks that cannot keep what they decided still answer, and leave no record of it: that is said before
+/// what was decided last.
 fn unwritable(
     folder: &Path,
     trouble: &io::Error,
@@ -75,13 +84,15 @@ fn unwritable(
     let place = path_text(folder);
     let mut why = DecisionExplanation {
         subject: "hooks".to_owned(),
-        answer: format!("nothing is added: hooks cannot write to {place}"),
+        answer: format!("not recorded: hooks cannot write to {place}"),
         usable: false,
         steps: vec![ExplanationStep {
             stage: "failed",
             mark: ExplanationMark::Fail,
             text: trouble.to_string(),
-            remedy: Some(format!("make {place} writable; messages pass unchanged until then")),
+            remedy: Some(format!(
+                "make {place} writable; until then skills still come along, and nothing is learned"
+            )),
         }],
     };
     if let Some(last) = decisions.first() {

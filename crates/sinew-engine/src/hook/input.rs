@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use sinew_cortex::failure::FailureKind;
 use sinew_exec::child::ExitCause;
 use sinew_exec::classify::{FailureEvidence, RunOutcome, classify};
+use sinew_guard::effects::ScriptEffects;
 use sinew_guard::own_frames::without_own_frames;
 use sinew_guard::secrets;
 use sinew_traces::{LiveStep, is_harness_tool, live_step};
@@ -61,6 +62,21 @@ pub(super) struct HookInput {
     fields: Map<String, Value>,
 }
 
+/// Tools of agents that write a file, by their plain names.
+const EDITORS: &[&str] = &[
+    "write",
+    "edit",
+    "multiedit",
+    "notebookedit",
+    "apply_patch",
+    "write_file",
+    "replace",
+    "str_replace_editor",
+    "str_replace_based_edit_tool",
+    "edit_file",
+    "create_file",
+];
+
 /// A skill that was opened: by its file, or by its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -88,6 +104,9 @@ pub(super) struct ToolCall {
     /// The program that it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) program: Option<String>,
+    /// What it certainly changed, as the memory names it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) changed: Vec<String>,
 }
 
 impl ToolCall {
@@ -101,6 +120,7 @@ impl ToolCall {
             subagent: Some(helper),
             files: Vec::new(),
             program: None,
+            changed: Vec::new(),
         }
     }
 
@@ -248,6 +268,7 @@ impl HookInput {
             subagent: self.subagent(),
             files: input.map(|input| self.files(input)).unwrap_or_default(),
             program: input.and_then(ran_program),
+            changed: input.map(|input| changes(&plain, input)).unwrap_or_default(),
             tool,
         })
     }
@@ -390,13 +411,27 @@ fn plain_name(tool: &str) -> String {
     plain.unwrap_or(tool).to_lowercase()
 }
 
-/// The name of the program that a command line runs; nothing else of the line.
-fn ran_program(input: &Value) -> Option<String> {
-    let line = COMMAND_FIELDS.iter().find_map(|field| match input.get(field)? {
+/// The command line of a call.
+fn command_line(input: &Value) -> Option<&str> {
+    COMMAND_FIELDS.iter().find_map(|field| match input.get(field)? {
         Value::String(line) => Some(line.as_str()),
         Value::Array(words) => words.iter().filter_map(Value::as_str).next_back(),
         _ => None,
-    })?;
+    })
+}
+
+/// What a call certainly changes: what its command is known for, or files that an editor writes.
+fn changes(tool: &str, input: &Value) -> Vec<String> {
+    match command_line(input) {
+        Some(line) => ScriptEffects::of(line).changes(),
+        None if EDITORS.contains(&tool) => vec!["write:files".to_owned()],
+        None => Vec::new(),
+    }
+}
+
+/// The name of the program that a command line runs; nothing else of the line.
+fn ran_program(input: &Value) -> Option<String> {
+    let line = command_line(input)?;
     let is_setting = |word: &&str| word.contains('=') && !word.starts_with('-');
     let word = line.split_whitespace().find(|word| !is_setting(word))?;
     let name = word.rsplit('/').next().unwrap_or(word);

@@ -87,6 +87,10 @@ pub(super) struct PendingWork {
     pub(super) review: Option<JournalTurn>,
     /// The last turn, where its run was not learned from.
     pub(super) learn: Option<JournalTurn>,
+    /// Whether the session is over.
+    pub(super) is_over: bool,
+    /// Its last turn.
+    pub(super) last: Option<JournalTurn>,
 }
 
 impl PendingWork {
@@ -101,6 +105,11 @@ impl SessionJournal {
         let digest = Sha256::new().chain_update(agent).chain_update([0]).chain_update(session);
         let name: String = digest.finalize().iter().take(12).map(|b| format!("{b:02x}")).collect();
         Self { path: folder.join(format!("{name}.jsonl")) }
+    }
+
+    /// Whether anything was kept of the session.
+    pub(super) fn exists(&self) -> bool {
+        self.path.exists()
     }
 
     /// Every session that has a file.
@@ -177,11 +186,15 @@ impl SessionJournal {
         let (mut turns, mut settled, mut review, mut reviewed, mut learned) =
             (Vec::new(), 0, 0, 0, 0);
         let (mut prompts, mut steps, mut offers) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut number, mut earlier_offers) = (0, 0);
+        let (mut number, mut earlier_offers, mut is_over) = (0, 0, false);
         let mut before: Option<Box<PriorTurn>> = None;
         for line in json_lines::read::<JournalLine>(&self.path)? {
             match line {
-                JournalLine::Prompt { said, .. } => prompts.push(said),
+                JournalLine::Prompt { said, .. } => {
+                    // A session that was over goes on.
+                    is_over = false;
+                    prompts.push(said);
+                }
                 JournalLine::Step { call, .. } => steps.push(call),
                 JournalLine::Offer(offer) => offers.push(offer),
                 JournalLine::Compacted { .. }
@@ -221,13 +234,15 @@ impl SessionJournal {
                 }
                 JournalLine::Reviewed { turns } => reviewed = reviewed.max(turns),
                 JournalLine::Learned { turns } => learned = learned.max(turns),
+                JournalLine::Ended => is_over = true,
             }
         }
         let review = turns.iter().find(|turn| turn.number == review && review > reviewed).cloned();
         let is_traced = self.spool().exists();
         let learn = turns.last().filter(|turn| is_traced && turn.number > learned).cloned();
+        let last = turns.last().cloned();
         turns.retain(|turn| turn.number > settled);
-        Ok(PendingWork { turns, review, learn })
+        Ok(PendingWork { turns, review, learn, is_over, last })
     }
 
     /// Everything that is in it.

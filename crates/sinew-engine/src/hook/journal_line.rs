@@ -69,6 +69,8 @@ pub(super) enum JournalLine {
     Reviewed { turns: usize },
     /// The runs up to this turn were learned from.
     Learned { turns: usize },
+    /// The session is over.
+    Ended,
 }
 
 impl JournalLine {
@@ -81,6 +83,7 @@ impl JournalLine {
                 | Self::Returned
                 | Self::Delegation { .. }
                 | Self::Claim { .. }
+                | Self::Ended
         )
     }
 
@@ -100,7 +103,8 @@ impl JournalLine {
             | Self::Claim { .. }
             | Self::Settled { .. }
             | Self::Reviewed { .. }
-            | Self::Learned { .. } => None,
+            | Self::Learned { .. }
+            | Self::Ended => None,
         }
     }
 }

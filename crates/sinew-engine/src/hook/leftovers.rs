@@ -12,6 +12,7 @@ use super::agents::HookMoment;
 use super::journal::{JournalTurn, SessionJournal};
 use super::journal_line::JournalLine;
 use super::log::{HookDecision, HookDecisionKind, HookLog};
+use super::run_settlement::SessionPhase;
 use super::work_queue::{QueuedWork, WorkQueue, WorkRequest};
 use super::{home, kept, now, sessions};
 use crate::agent_trial::is_trial;
@@ -90,6 +91,7 @@ fn complete_index(
     if let Err(error) = engine.connect().follow_library() {
         tracing::warn!(%error, "an agent in library mode could not be brought up to date");
     }
+    engine.end_overdue_runs();
     let snapshot = engine.snapshot();
     engine.routing().keep_for_questions(&snapshot);
     engine.routing().fill_vectors_slowly(&snapshot, goes_on)
@@ -104,10 +106,11 @@ fn settle_sessions(env: &Environment, options: &EngineOptions) -> Result<(), Eng
             continue;
         }
         let workspace = match journal.pending().map_err(kept)? {
-            pending if pending.is_empty() => continue,
+            pending if pending.is_empty() && !pending.is_over => continue,
             pending => {
                 let any = pending.turns.first().or(pending.review.as_ref());
-                any.or(pending.learn.as_ref()).map(|turn| turn.workspace.clone())
+                let any = any.or(pending.learn.as_ref()).or(pending.last.as_ref());
+                any.map(|turn| turn.workspace.clone())
             }
         };
         let Some(workspace) = workspace else { continue };
@@ -118,7 +121,8 @@ fn settle_sessions(env: &Environment, options: &EngineOptions) -> Result<(), Eng
         let Some(engine) = engines.get(&workspace) else { continue };
         let done = settle(engine, &journal)
             .and_then(|()| learn(engine, &journal))
-            .and_then(|()| review(engine, &journal));
+            .and_then(|()| review(engine, &journal))
+            .and_then(|()| end(engine, &journal));
         // An error in one session does not stop the others.
         if let Err(error) = done {
             tracing::warn!(%error, "the work that a session left over could not be finished");
@@ -138,6 +142,21 @@ pub(super) fn settle(engine: &Engine, journal: &SessionJournal) -> Result<(), En
         note(engine, &turn, settled.what)?;
     }
     Ok(())
+}
+
+/// Ends what a session that is over leaves open, and removes its file where nothing is left to do.
+pub(super) fn end(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
+    {
+        let _alone = journal.settling().map_err(kept)?;
+        let pending = journal.pending().map_err(kept)?;
+        if !pending.is_over {
+            return Ok(());
+        }
+        if let Some(last) = &pending.last {
+            engine.close_runs(last, SessionPhase::Over)?;
+        }
+    }
+    journal.close().map_err(kept)
 }
 
 /// Learns from what was done in the turns that are over.

@@ -164,7 +164,7 @@ impl HookLog {
         json_lines::append(&self.path, decided)
     }
 
-    /// Why nothing can be written now. Hooks add nothing then: it could not be explained later.
+    /// Why nothing can be written now. What hooks add then leaves no record.
     pub(super) fn write_trouble(&self) -> Option<io::Error> {
         let written = FileLock::try_acquire(&self.path.with_extension("lock"))
             .and_then(|_| fs::OpenOptions::new().append(true).create(true).open(&self.path));

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use sinew_catalog::{EntryState, Snapshot};
-use sinew_cortex::explain::{RecallAction, RegionMatch, RegionMatchKind};
 use sinew_route::{DegradedKind, DegradedSignal};
 use sinew_settings::Actor;
 
@@ -15,7 +14,7 @@ use super::log::{HookDecisionKind, LoggedMatch, LoggedOffer};
 use super::offer::{OfferChoice, OfferRules, SkillOffer, offer_id};
 use super::{HookReply, go_on, kept, touched_files};
 use crate::routing::{RouteAnswer, RouteRequest, UnavailableSkill};
-use crate::{Engine, EngineError, store};
+use crate::{Engine, EngineError, SkillElsewhere};
 
 /// Characters of a message that are routed.
 const MAX_ROUTED: usize = 20_000;
@@ -138,31 +137,11 @@ impl HookEvent {
         context: &mut HookContext,
         notes: &mut Vec<String>,
     ) {
-        if !engine.config.cortex.enabled || !store::local_exists(&engine.env) {
-            return;
+        let Some(elsewhere) = engine.remembered_elsewhere(snapshot, message) else { return };
+        if let SkillElsewhere::Remembered { slug, .. } = &elsewhere {
+            notes.push(format!("remembered: {slug}, which is not installed"));
         }
-        let Ok(cortex) = engine.cortex() else { return };
-        let recalled = cortex.recall(message, None).explanation;
-        let fits = is_the_same_task(&recalled.matched)
-            && recalled.decision.action == RecallAction::Present;
-        let Some(slug) = recalled.decision.slug.filter(|_| fits) else { return };
-        let candidate = recalled.candidates.iter().find(|one| one.slug == slug);
-        let is_here = snapshot.holds(&slug);
-        // It becomes a word of a command that is shown to be copied.
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | '@');
-        let is_word = slug.chars().all(plain) && !slug.starts_with('-');
-        let Some(candidate) = candidate.filter(|_| !is_here && is_word) else { return };
-        notes.push(format!("remembered: {slug}, which is not installed"));
-        context.text = context::remembered(&slug, candidate);
-    }
-}
-
-/// Whether a region is about the same task, and not only near it: by its meaning, or by most of its words.
-fn is_the_same_task(matched: &RegionMatch) -> bool {
-    match matched.kind {
-        RegionMatchKind::Meaning => true,
-        RegionMatchKind::Lexical => matched.shared.len() >= 2 && matched.score >= 0.5,
-        RegionMatchKind::Named | RegionMatchKind::None => false,
+        context.text = context::remembered(&elsewhere);
     }
 }
 

@@ -23,6 +23,7 @@ mod leftovers;
 mod log;
 mod message;
 mod offer;
+mod run_settlement;
 mod settlement;
 mod skill_text;
 mod spool;
@@ -162,11 +163,11 @@ fn now(env: &Environment) -> String {
     UtcInstant::from_clock(env.clock.now_ms()).to_string()
 }
 
-/// Goes on where the disk is full: the user's message still gets its skill, and only what would be learned
-/// from it is lost. A home that may not be written to is another matter: it is told, and nothing is added.
+/// Goes on where the disk is full or may not be written to: the user's message still gets its skill, and
+/// only what would be learned from it is lost. `why --last` says so.
 fn go_on<T: Default>(done: Result<T, EngineError>) -> Result<T, EngineError> {
     match done {
-        Err(error) if error.code == ErrorCode::DiskFull => {
+        Err(error) if matches!(error.code, ErrorCode::DiskFull | ErrorCode::NotKept) => {
             tracing::warn!(%error, "the hook goes on without it");
             Ok(T::default())
         }

@@ -15,11 +15,12 @@ use sinew_workshop::{LearnStatus, Proposal, ProposalChange, TaughtSkill};
 use super::input::{OpenedSkill, ToolCall};
 use super::journal::JournalTurn;
 use super::log::{HookDecisionKind, LoggedOutcome};
+use super::run_settlement::SessionPhase;
 use super::turn_usage::{self, SkillUse};
 use crate::{Engine, EngineError, NewOutcome};
 
 /// A turn is judged only by the steps that ran in it, not by a person: it counts half.
-const SHARE: f64 = 0.5;
+pub(super) const SHARE: f64 = 0.5;
 
 /// A turn that is settled later than this is recorded with its own time.
 const LATE_MS: u64 = 60 * 60 * 1000;
@@ -48,6 +49,7 @@ impl Engine {
         let snapshot = self.snapshot();
         let uses = turn_usage::uses(turn, &snapshot.catalog);
         let mut outcomes = self.close_outcomes(turn, &uses)?;
+        outcomes.extend(self.close_runs(turn, SessionPhase::GoesOn)?);
         outcomes.extend(taught);
         self.note_turn_usage(turn, &uses, &outcomes, &proposals);
         Ok(TurnSettlement {
@@ -87,12 +89,19 @@ impl Engine {
             self.workshop().note_loaded(entry);
             let told = |step: &ToolCall| step.reported.as_deref() == Some(&entry.name);
             let known = closed.iter().any(|closed| closed.skill == entry.name);
-            if known || turn.steps.iter().any(told) {
+            // What a run brought is that run's own: see `run_settlement.rs`.
+            if known || turn.steps.iter().any(told) || self.run_of(entry).is_some() {
                 continue;
             }
             let result = result(rest);
             if let Some(worked) = result.filter(|_| self.config.cortex.enabled) {
-                self.cortex()?.record(&self.outcome(turn, entry, worked))?;
+                let steps = rest.iter().filter(|step| step.used.is_none());
+                let mut observed: Vec<String> =
+                    steps.flat_map(|step| step.changed.iter().cloned()).collect();
+                observed.sort();
+                observed.dedup();
+                let outcome = NewOutcome { observed, ..self.outcome(turn, entry, worked) };
+                self.cortex()?.record(&outcome)?;
             }
             let result = match result {
                 Some(Ok(())) => "success".to_owned(),
@@ -187,7 +196,7 @@ fn chance(turn: &JournalTurn, entry: &CatalogEntry) -> u128 {
 
 /// How the steps after a skill was opened went: as the last of them did. Opening further skills says
 /// nothing, and without any step the result is unknown.
-fn result(after: &[ToolCall]) -> Option<Result<(), FailureKind>> {
+pub(super) fn result(after: &[ToolCall]) -> Option<Result<(), FailureKind>> {
     let last = after.iter().rev().find(|step| step.used.is_none() && step.reported.is_none())?;
     Some(match last.failed {
         Some(kind) => Err(kind),

@@ -240,6 +240,10 @@ fn unlisted(
     if let Some((_, why)) = refused {
         return Some(explained(row, format!("the agent refuses it: {why}")));
     }
+    let later = entry.reasons.iter().find(|reason| reason.code == ReasonCode::HostHidden);
+    if let Some(later) = later.filter(|_| entry.source.ends_with("-nested")) {
+        return Some(explained(row, told(later)));
+    }
     let is_copy = listed.contains(entry.name.as_str());
     if is_copy && recipe.copies == ListedCopies::LastRead {
         return Some(explained(row, LAST_READ.to_owned()));

@@ -32,6 +32,8 @@ pub(super) enum ListingFormat {
     Claude,
     /// Lines of JSON-RPC.
     Codex,
+    /// A JSON list of folders.
+    Copilot,
     /// Text for people.
     Gemini,
     /// A JSON list.
@@ -45,7 +47,7 @@ impl ListingFormat {
         match self {
             Self::Claude => value()["subtype"] == "init",
             Self::Codex => value()["id"] == 1,
-            Self::OpenClaw | Self::Gemini | Self::Opencode => false,
+            Self::OpenClaw | Self::Copilot | Self::Gemini | Self::Opencode => false,
         }
     }
 
@@ -55,6 +57,7 @@ impl ListingFormat {
             Self::OpenClaw => read_openclaw(text),
             Self::Claude => read_claude(text),
             Self::Codex => read_codex(text),
+            Self::Copilot => read_copilot(text),
             Self::Gemini => read_gemini(text),
             Self::Opencode => read_opencode(text),
         }
@@ -122,6 +125,20 @@ fn read_codex(text: &str) -> Option<HostAnswer> {
     Some(found)
 }
 
+fn read_copilot(text: &str) -> Option<HostAnswer> {
+    let value = embedded_json(text, '[')?;
+    let rows = value.as_array()?.iter().filter_map(|skill| {
+        let folder = text_of(skill, "path").map(PathBuf::from);
+        Some(HostSkillRow {
+            name: text_of(skill, "name")?,
+            file: folder.map(|folder| folder.join("SKILL.md")),
+            ready: skill.get("enabled").and_then(Value::as_bool).unwrap_or(true),
+            built_in: skill["source"] == "builtin",
+        })
+    });
+    Some(HostAnswer { rows: rows.collect(), refused: Vec::new() })
+}
+
 /// `name [Enabled] [Built-in]`, then indented lines of which one is the location.
 fn read_gemini(text: &str) -> Option<HostAnswer> {
     let mut found = HostAnswer::default();
@@ -183,6 +200,9 @@ mod tests {
         assert_eq!(names(ListingFormat::Gemini, gemini), [a.clone(), b]);
         let claude = "{\"type\":\"system\",\"subtype\":\"init\",\"skills\":[\"a\"]}\n";
         assert_eq!(names(ListingFormat::Claude, claude), std::slice::from_ref(&a));
+        let copilot =
+            "[{\"name\":\"a\",\"path\":\"/a\",\"enabled\":true,\"source\":\"personal-copilot\"}]";
+        assert_eq!(names(ListingFormat::Copilot, copilot), std::slice::from_ref(&a));
         let opencode = "[{\"name\":\"a\",\"location\":\"<built-in>\"}]";
         assert_eq!(names(ListingFormat::Opencode, opencode), [a]);
     }
@@ -193,6 +213,7 @@ mod tests {
             ListingFormat::OpenClaw,
             ListingFormat::Claude,
             ListingFormat::Codex,
+            ListingFormat::Copilot,
             ListingFormat::Gemini,
             ListingFormat::Opencode,
         ] {

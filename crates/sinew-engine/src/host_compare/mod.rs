@@ -67,6 +67,14 @@ impl HostComparison {
 }
 
 impl Engine {
+    /// The agents on PATH whose lists can be compared.
+    pub fn comparable_agents(&self) -> Vec<&'static str> {
+        let here = |recipe: &&HostListingRecipe| {
+            sinew_catalog::find_program(&self.env, recipe.program).is_some()
+        };
+        RECIPES.iter().filter(here).map(|recipe| recipe.agent).collect()
+    }
+
     /// Asks an agent for its own list of skills, and compares it with ours.
     pub fn compare_host(&self, agent: &str, time: Duration) -> Result<HostComparison, EngineError> {
         let recipe = recipe(agent)?;

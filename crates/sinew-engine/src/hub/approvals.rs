@@ -93,6 +93,7 @@ fn evidence(review: &InstallReview) -> ApprovalEvidence {
         named("writes", &can.writes),
         named("runs", &can.exec),
         named("stays by", &can.persistence),
+        (!review.signature.is_unsigned()).then(|| review.signature.sentence()),
     ];
     ApprovalEvidence {
         name: Some(review.name.clone()),

@@ -94,8 +94,24 @@ impl PolicyHub<'_> {
         self.engine.check_hub_gate()?;
         workdir.recover(&self.engine.env)?;
         let lock = workdir.lock(&self.engine.env)?;
+        let keys: Vec<String> = lock.skills.keys().cloned().collect();
+        self.restore_some(&keys, strictness, by, workdir, approver)
+    }
+
+    /// The same for some of what the lock names.
+    pub(super) fn restore_some(
+        &self,
+        keys: &[String],
+        strictness: RestoreStrictness,
+        by: &str,
+        workdir: &Workdir,
+        approver: &mut dyn Approver,
+    ) -> Result<Vec<RestoredSkill>, HubError> {
+        self.engine.check_hub_gate()?;
+        workdir.recover(&self.engine.env)?;
+        let lock = workdir.lock(&self.engine.env)?;
         let (mut done, mut waiting) = (Vec::new(), Vec::new());
-        for (key, entry) in &lock.skills {
+        for (key, entry) in keys.iter().filter_map(|key| lock.skills.get_key_value(key)) {
             let preparation = self.hub.prepare_restore(key, strictness, by, workdir)?;
             let end = preparation.map(|preparation| self.run(preparation, approver)).transpose()?;
             match end {
@@ -135,7 +151,10 @@ impl PolicyHub<'_> {
                     match approver.ask(&ApprovalQuestion::Risk(concern)) {
                         ApprovalAnswer::Yes { .. } => paused.accept(),
                         ApprovalAnswer::Absent { .. } => return Err(concern.unanswered()),
-                        ApprovalAnswer::No | ApprovalAnswer::Others | ApprovalAnswer::Cancel => {
+                        ApprovalAnswer::No
+                        | ApprovalAnswer::Others
+                        | ApprovalAnswer::Pick(_)
+                        | ApprovalAnswer::Cancel => {
                             return Err(concern.declined());
                         }
                     }
@@ -164,9 +183,10 @@ impl PolicyHub<'_> {
                 Ok(self.hub.approval(prepared, by, method, reason))
             }
             ApprovalAnswer::Absent { waits } => Err(review.unanswered(waits.as_deref())),
-            ApprovalAnswer::No | ApprovalAnswer::Others | ApprovalAnswer::Cancel => {
-                Err(review.declined())
-            }
+            ApprovalAnswer::No
+            | ApprovalAnswer::Others
+            | ApprovalAnswer::Pick(_)
+            | ApprovalAnswer::Cancel => Err(review.declined()),
         }
     }
 }

@@ -26,7 +26,8 @@ impl PolicyHub<'_> {
         Ok(removed)
     }
 
-    /// Keeps an installed skill at its version for a reason, or frees it, and records who did.
+    /// Keeps an installed skill at its version for a reason, or frees it, and records who did. An
+    /// agent may hold one fast, but not undo what a person decided.
     pub fn pin(
         &self,
         wanted: &str,
@@ -35,6 +36,10 @@ impl PolicyHub<'_> {
         actor: &Actor,
     ) -> Result<(String, LockEntry), HubError> {
         self.engine.check_hub_gate()?;
+        if pin.is_none() && matches!(actor, Actor::Agent { .. }) {
+            return Err(HubError::new(ErrorCode::NeedsPerson, "only a person can unpin a skill")
+                .hint("run `sinew pin --remove` in a terminal, or free it on the dashboard"));
+        }
         let (key, entry) = self.hub.pin(self.permit_change(wanted), pin, workdir)?;
         let (free, held) = ("(free)", entry.version.as_str());
         let (before, after) = if entry.pinned { (free, held) } else { (held, free) };

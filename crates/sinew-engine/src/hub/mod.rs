@@ -4,12 +4,17 @@
 //! [`Approver`](crate::approval::Approver), and only then get a permit.
 
 mod approvals;
+mod bill_of_materials;
 mod install;
 mod key_claims;
 mod manage;
+mod other_machines;
 mod policy;
 mod record;
 mod search;
+mod signature;
+mod skill_needs;
+mod sync;
 mod trust;
 
 use std::path::PathBuf;
@@ -17,6 +22,7 @@ use std::path::PathBuf;
 use sinew_catalog::{Catalog, EntryState};
 use sinew_settings::{Reason, ReasonCode, path_text};
 
+pub use other_machines::{ExchangeDirection, ExchangeRequest};
 pub use policy::{PolicyHub, VettedInstall};
 pub use record::HubRecord;
 pub use search::{CandidateHistory, SearchCandidate, SearchReport};
@@ -25,6 +31,9 @@ pub use sinew_hub::install::{
     ReviewOccasion, RuleAcceptance, SkillInstallRequest, VersionDiff,
 };
 pub use sinew_hub::lock::{ApprovalMethod, SkillRetention, SourceRecord};
+pub use sinew_hub::manifest::{
+    ForeignImport, GroupChoice, MANIFEST_FILE, SkillsManifest, read_foreign_manifests,
+};
 pub use sinew_hub::reference::{
     RequestedVersion, ShorthandMeaning, SkillReference, parse_requested_version,
 };
@@ -35,6 +44,8 @@ pub use sinew_hub::{
     SkillVerification, TreeStatus, UninstalledSkill, UpdateRequest, UpdateResult, UpdateStatus,
     Workdir, WorkdirSkill,
 };
+pub use skill_needs::NeededSkill;
+pub use sync::{SyncAction, SyncPlan, SyncRequest};
 pub(crate) use trust::LockTrust;
 
 use crate::{Engine, EngineError};
@@ -111,7 +122,10 @@ impl<'e> HubHandle<'e> {
     /// The skills that are here already, so that an install notices when it would shadow one.
     pub fn existing_skills(&self) -> Vec<ExistingSkill> {
         let snapshot = self.engine.snapshot();
-        let used = snapshot.catalog.unshadowed().filter(|entry| entry.state != EntryState::Broken);
+        // A copy that sinew put into an agent's folder is the same skill once more.
+        let used = snapshot.catalog.unshadowed().filter(|entry| {
+            entry.state != EntryState::Broken && !entry.base_dir.join(".sinew-origin.json").exists()
+        });
         used.map(|entry| ExistingSkill {
             name: entry.name.clone(),
             origin: format!("{}, {}", entry.source, entry.base_dir.display()),

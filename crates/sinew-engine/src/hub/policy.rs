@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 use serde_json::json;
 use sinew_exec::install::{PolicyCheck, PolicyDecision, PolicyRequest};
-use sinew_guard::private_files;
+use sinew_guard::{Untrusted, private_files};
 use sinew_hub::install::{InstallConcern, InstallReview, InstallRisk, PreparedInstall};
 use sinew_hub::lock::LockApproval;
 use sinew_hub::settings::HubOverrides;
@@ -16,6 +16,7 @@ use sinew_hub::{ChangePermit, Hub, HubAuthority, HubError, ImportPermit, Install
 use sinew_settings::ErrorCode;
 
 use super::key_claims::KeyClaims;
+use super::skill_needs::needs_in;
 use crate::Engine;
 use crate::approval::{ApprovalQuestion, Approver};
 
@@ -77,6 +78,14 @@ impl<'e> PolicyHub<'e> {
         let claims = KeyClaims::of(&prepared, &self.engine.config);
         prepared.review.entries = claims.entries;
         prepared.review.warnings.extend(claims.warnings);
+        let file = prepared.tree.get("SKILL.md");
+        let needs = file.map(|file| needs_in(&file.bytes, &prepared.review.name));
+        if let Some(needs) = needs.filter(|needs| !needs.is_empty()) {
+            let needs = Untrusted::new(&needs.join(", ")).for_terminal();
+            let warning =
+                format!("it needs other skills, each with a question of its own: {needs}");
+            prepared.review.warnings.push(warning);
+        }
         let policy = PolicyCheck {
             config: &self.engine.config.install_policy,
             env: &self.engine.env,

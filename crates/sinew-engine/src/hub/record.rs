@@ -15,7 +15,9 @@ pub struct HubRecord {
     #[serde(rename = "ref")]
     pub reference: String,
     /// `installed`, `updated`, `current`, `available`, `removed`, `restored`, `imported`, `ok`,
-    /// `linked`, `unchanged`, `would-install`, `would-link`, `would-remove`, `refused` or `failed`.
+    /// `linked`, `copied`, `unlinked`, `unchanged`, `kept`, `sent`, `taken`, `ahead`, `behind`,
+    /// `would-install`, `would-update`, `would-restore`, `would-link`, `would-remove`, `refused` or
+    /// `failed`.
     pub status: &'static str,
     /// Why not.
     #[serde(skip_serializing_if = "Option::is_none")]

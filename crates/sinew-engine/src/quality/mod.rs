@@ -2,6 +2,7 @@
 
 mod check;
 mod scan;
+mod scan_target;
 mod validate;
 
 pub use check::{CheckReport, CheckSummary, SkillShortfall, UnlistedSkill};

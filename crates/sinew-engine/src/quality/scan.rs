@@ -72,15 +72,23 @@ impl ScanFiles {
 impl QualityHandle<'_> {
     /// Scans a skill by its name, a skill's folder or file, or an archive.
     pub fn scan(&self, catalog: &Catalog, target: &str) -> Result<ScannedTarget, EngineError> {
-        let path = self.engine.env.expand_home(target);
-        let looks_like_path = target.contains(['/', '\\']) || path.exists();
-        let path = if looks_like_path {
-            path
-        } else {
-            self.engine.find(catalog, target)?.base_dir.clone()
-        };
+        if let Some(scanned) = self.scan_path(target) {
+            return scanned;
+        }
+        let path = self.engine.find(catalog, target)?.base_dir.clone();
         let bundle = read_bundle(&path)?;
         Ok(self.judged(target, path, &Scanner::new(), &bundle))
+    }
+
+    /// Scans a folder, a file or an archive and looks at nothing else; nothing if `target` is the
+    /// name of a skill.
+    pub fn scan_path(&self, target: &str) -> Option<Result<ScannedTarget, EngineError>> {
+        let path = self.engine.env.expand_home(target);
+        if !target.contains(['/', '\\']) && !path.exists() {
+            return None;
+        }
+        let bundle = read_bundle(&path);
+        Some(bundle.map(|bundle| self.judged(target, path, &Scanner::new(), &bundle)))
     }
 
     /// Scans a skill of the catalog, for a person who looks at what was found.
@@ -119,7 +127,7 @@ impl QualityHandle<'_> {
         Ok(scanned)
     }
 
-    fn judged(
+    pub(super) fn judged(
         &self,
         target: &str,
         path: PathBuf,

@@ -1,7 +1,6 @@
 //! What earlier outcomes say about a message: its task area, who leads there, and whose reflex fires.
 
-use sinew_cortex::explain::candidate_views;
-use sinew_cortex::recall::{RecallTask, find_region};
+use sinew_cortex::recall::recall;
 use sinew_cortex::reflex;
 use sinew_cortex::signals::signal_words;
 
@@ -27,11 +26,9 @@ impl Engine {
         }
         let words = signal_words(message, self.vocabulary());
         let today = cortex.now().day();
-        let about = cortex.with_memory(|memory| {
-            let (region, _) =
-                find_region(memory, &RecallTask { words: &words, ..RecallTask::default() });
-            let region = region?;
-            let views = candidate_views(memory, &region, today, cortex.policy());
+        let about = cortex.with_task(message, None, |memory, task| {
+            let told = recall(memory, task, today, cortex.policy());
+            let (region, views) = (told.region?, told.candidates);
             let leader = views.first().map(|view| RegionLeader {
                 slug: view.slug.clone(),
                 effective_weight: view.effective_weight,

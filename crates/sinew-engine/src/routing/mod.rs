@@ -24,6 +24,7 @@ mod neighbours;
 mod pool;
 mod punctual_embedder;
 mod question_snapshot;
+mod recent_messages;
 mod shared_words;
 mod taught;
 mod unavailable;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use sinew_route::{ModelLoadError, RouterModels, TextEncoder};
 use sinew_settings::config::ModelChoice;
 
+use super::recent_messages::keeping_recent;
 use crate::Engine;
 
 /// Larger weights are not BERT's: its largest have 1.3 GB.
@@ -19,7 +20,8 @@ impl Engine {
     /// The models of a choice. Those of the default one are opened once.
     pub(crate) fn models(&self, choice: ModelChoice) -> RouterModels {
         if choice == ModelChoice::Default {
-            return self.models.get_or_init(|| self.open_models(self.config.route.model)).clone();
+            let open = || keeping_recent(self.open_models(self.config.route.model));
+            return self.models.get_or_init(open).clone();
         }
         self.open_models(choice)
     }

@@ -119,20 +119,29 @@ impl RouterPool {
             }
         };
         if self.in_background.load(Ordering::Acquire) && router.pending_vectors() > 0 {
-            self.start_fill(snapshot.version, choice, &router);
+            let window = Duration::from_millis(engine.config.load.reload_window_ms);
+            self.start_fill(snapshot.version, choice, &router, window);
         }
         router
     }
 
     /// Computes missing vectors on a thread of its own, unless that is being done or has just failed.
-    fn start_fill(self: &Arc<Self>, version: u64, choice: ModelChoice, router: &CatalogRouter) {
+    /// What changes within the window after a computation began is gathered for the next one.
+    fn start_fill(
+        self: &Arc<Self>,
+        version: u64,
+        choice: ModelChoice,
+        router: &CatalogRouter,
+        window: Duration,
+    ) {
         let mut fill = lock(&self.fill);
         if fill.running || fill.not_before.is_some_and(|moment| Instant::now() < moment) {
             return;
         }
         fill.running = true;
         drop(fill);
-        let mut run = FillRun { pool: Arc::clone(self), succeeded: false };
+        let next = Instant::now() + window;
+        let mut run = FillRun { pool: Arc::clone(self), succeeded: false, next };
         let mut router = router.clone();
         thread::spawn(move || {
             let filled = router.fill_vectors_in_background(&|| {
@@ -171,6 +180,8 @@ impl RouterPool {
 struct FillRun {
     pool: Arc<RouterPool>,
     succeeded: bool,
+    /// When the next one may begin after this one succeeded.
+    next: Instant,
 }
 
 impl Drop for FillRun {
@@ -178,7 +189,10 @@ impl Drop for FillRun {
         let mut fill = lock(&self.pool.fill);
         fill.running = false;
         fill.failures = if self.succeeded { 0 } else { fill.failures.saturating_add(1) };
-        fill.not_before = (!self.succeeded).then(|| Instant::now() + pause(fill.failures));
+        fill.not_before = Some(match self.succeeded {
+            true => self.next,
+            false => Instant::now() + pause(fill.failures),
+        });
     }
 }
 
@@ -207,8 +221,18 @@ mod tests {
     fn a_computation_that_breaks_off_lets_the_next_one_begin() {
         let pool = Arc::new(RouterPool::default());
         lock(&pool.fill).running = true;
-        drop(FillRun { pool: Arc::clone(&pool), succeeded: false });
+        drop(FillRun { pool: Arc::clone(&pool), succeeded: false, next: Instant::now() });
         let fill = lock(&pool.fill);
         assert!(!fill.running && fill.failures == 1 && fill.not_before.is_some());
+    }
+
+    #[test]
+    fn what_changes_within_the_window_waits_for_its_end() {
+        let pool = Arc::new(RouterPool::default());
+        let next = Instant::now() + Duration::from_secs(3600);
+        drop(FillRun { pool: Arc::clone(&pool), succeeded: true, next });
+        assert_eq!(lock(&pool.fill).not_before, Some(next));
+        pool.forget_failures();
+        assert_eq!(lock(&pool.fill).not_before, None, "a change of the configuration ends it");
     }
 }

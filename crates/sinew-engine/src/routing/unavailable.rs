@@ -1,6 +1,7 @@
 //! Skills that would fit a message, but cannot be used: what each lacks, and the command that helps.
 
 use serde::Serialize;
+use sinew_catalog::shell_word;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SkillRequirements};
 use sinew_route::{RouteDecision, RouteResult};
 use sinew_settings::{Actor, Reason, ReasonStage};
@@ -119,26 +120,5 @@ fn lacks_something(entry: &CatalogEntry) -> bool {
         EntryState::Ready | EntryState::Excluded | EntryState::Shadowed | EntryState::Broken => {
             false
         }
-    }
-}
-
-/// A name as one word of a command: it is shown to be copied.
-fn shell_word(name: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if name.chars().all(plain) && !name.starts_with('-') && !name.is_empty() {
-        return name.to_owned();
-    }
-    format!("'{}'", name.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shell_word;
-
-    #[test]
-    fn a_name_in_a_command_stays_one_word() {
-        assert_eq!(shell_word("github"), "github");
-        assert_eq!(shell_word("PDF Tools"), "'PDF Tools'");
-        assert_eq!(shell_word("a'; rm b"), "'a'\\''; rm b'");
     }
 }

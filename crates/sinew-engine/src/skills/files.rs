@@ -6,6 +6,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 use serde::Serialize;
 use sinew_catalog::locations::HomeFolders;
+use sinew_catalog::shell_word;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, SKILL_FILE};
 use sinew_guard::containment::{self, FileOpenError, FileReadError};
 use sinew_guard::scan::SkillBundle;
@@ -39,6 +40,16 @@ pub struct SkillFile {
     pub files: Vec<String>,
 }
 
+/// One file of a skill, in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ListedFile {
+    /// Its path below the skill's folder.
+    pub path: String,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
 /// A file of a skill as bytes, before it is decoded as text.
 pub(crate) struct SkillFileBytes<'c> {
     pub(crate) entry: &'c CatalogEntry,
@@ -47,6 +58,9 @@ pub(crate) struct SkillFileBytes<'c> {
     pub(crate) bytes: Vec<u8>,
     pub(crate) files: Vec<String>,
 }
+
+/// A longer configuration is data, and stands in no prompt whole.
+const MAX_CONFIGURATION: usize = 4_000;
 
 /// Files listed beside the one that was read: enough to choose from, never a whole checkout.
 const MAX_LISTED: usize = 200;
@@ -90,7 +104,7 @@ impl SkillsHandle<'_> {
             Some(entry) if entry.state == EntryState::Blocked => {
                 let message = format!("the skill {} is blocked", entry.name);
                 Err(EngineError::new(ErrorCode::Quarantined, message)
-                    .hint(format!("`sinew why {}` says what was found", entry.name))
+                    .hint(format!("`sinew why {}` says what was found", shell_word(&entry.name)))
                     .hint("`--blocked`, in a terminal, shows it all the same"))
             }
             _ => Ok(()),
@@ -158,8 +172,22 @@ impl SkillsHandle<'_> {
         Ok(SkillFileBytes { entry, path, bytes, files, file })
     }
 
-    /// Adds what was learned here about an installed skill, under a heading that says so.
+    /// Adds what the user configured for the skill, for a model that follows it. Secrets stay out of
+    /// its sight: scripts get the whole value as a variable.
+    fn add_configuration(&self, entry: &CatalogEntry, text: &mut String) {
+        let Some(value) = entry.configuration(&self.engine.config) else { return };
+        let shown = serde_json::to_string_pretty(value).unwrap_or_default();
+        let shown: String = shown.chars().take(MAX_CONFIGURATION).collect();
+        text.truncate(text.trim_end().len());
+        text.push_str("\n\n# Configured by the user for this skill\n\n```json\n");
+        text.push_str(&sinew_guard::secrets::mask_strict(&shown).replace("```", "` ` `"));
+        text.push_str("\n```\n");
+    }
+
+    /// Adds what belongs to the skill on this machine: what the user configured for it, and what was
+    /// learned here, each under a heading that says so.
     pub(crate) fn add_learned(&self, entry: &CatalogEntry, text: &mut String) {
+        self.add_configuration(entry, text);
         let notes = sinew_workshop::overlay_path(&entry.id);
         let Ok(dir) = Dir::open_ambient_dir(self.engine.workspace(), ambient_authority()) else {
             return;
@@ -173,12 +201,33 @@ impl SkillsHandle<'_> {
         }
     }
 
+    /// The files of a skill with their sizes, and whether the list was cut.
+    pub fn listed_files(&self, entry: &CatalogEntry) -> (Vec<ListedFile>, bool) {
+        let Ok(dir) = Dir::open_ambient_dir(&entry.base_dir, ambient_authority()) else {
+            return (Vec::new(), false);
+        };
+        let own = entry.file_path.strip_prefix(&entry.base_dir).map(path_text).unwrap_or_default();
+        // A single file in a folder of skills has no files of its own beside it.
+        let paths = match own == SKILL_FILE || own.eq_ignore_ascii_case(SKILL_FILE) {
+            true => list_files(&dir, MAX_LISTED + 1),
+            false => vec![own],
+        };
+        let cut = paths.len() > MAX_LISTED;
+        let size = |path: &String| dir.symlink_metadata(path).map(|facts| facts.len()).unwrap_or(0);
+        let listed =
+            paths.into_iter().take(MAX_LISTED).map(|path| ListedFile { bytes: size(&path), path });
+        (listed.collect(), cut)
+    }
+
     /// The skill and file that a location means; `None` when `wanted` is not a location.
     fn located<'a>(
         &self,
         catalog: &'a Catalog,
         wanted: &str,
     ) -> Result<Option<(&'a CatalogEntry, String)>, EngineError> {
+        if let Some(found) = self.below_base(catalog, wanted) {
+            return Ok(Some(found));
+        }
         let looks_like_path =
             wanted.starts_with(['~', '/', '.']) || Path::new(wanted).is_absolute();
         if !looks_like_path {
@@ -207,6 +256,23 @@ impl SkillsHandle<'_> {
         let inside = path_text(expanded.strip_prefix(&entry.base_dir).unwrap_or(&expanded));
         let file = if inside.is_empty() { SKILL_FILE.to_owned() } else { inside };
         Ok(Some((entry, file)))
+    }
+
+    /// The skill that `@2/notes/SKILL.md` means, the short form of the prompt block, where only one
+    /// skill of this name and folder can be meant.
+    fn below_base<'a>(
+        &self,
+        catalog: &'a Catalog,
+        wanted: &str,
+    ) -> Option<(&'a CatalogEntry, String)> {
+        let (base, rest) = wanted.strip_prefix('@')?.split_once('/')?;
+        if base.is_empty() || !base.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let (folder, file) = rest.split_once('/')?;
+        let mut found = catalog.unshadowed().filter(|entry| entry.id == folder);
+        let entry = found.next().filter(|_| found.next().is_none())?;
+        Some((entry, file.to_owned()))
     }
 
     /// A link is followed only where it stays inside the skill's own folder.

@@ -25,7 +25,7 @@ pub use agent_view::{
 };
 pub use arguments::{FilledText, SkillArgument, declared_arguments, fill_in};
 pub use eject::EjectedSkill;
-pub use files::{MAX_READ_BYTES, SkillFile};
+pub use files::{ListedFile, MAX_READ_BYTES, SkillFile};
 pub use host_listing::HostListing;
 pub use new_skill::{NewSkill, NewSkillRequest};
 pub use openpocket::{CopyReport, MigrationReport};

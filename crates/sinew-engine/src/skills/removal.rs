@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::json;
 use sinew_catalog::CatalogEntry;
+use sinew_catalog::shell_word;
 use sinew_settings::{Actor, ErrorCode};
 
 use super::openpocket::copy_skill;
@@ -40,7 +41,7 @@ impl SkillsHandle<'_> {
         if entry.bundled {
             let said = format!("`{}` came with the program and cannot be removed", entry.name);
             return Err(EngineError::new(ErrorCode::SkillNotUsable, said)
-                .hint(format!("`sinew disable {}` switches it off", entry.name)));
+                .hint(format!("`sinew disable {}` switches it off", shell_word(&entry.name))));
         }
         let hub = self.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
         for place in [InstallTarget::Workspace, InstallTarget::Managed] {

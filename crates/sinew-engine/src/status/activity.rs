@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 use sinew_cortex::UtcInstant;
 use sinew_cortex::record::{
-    BlacklistOp, CortexRecord, ForgetScope, OutcomeReporter, RecordBody, SkillOutcome, UseResult,
+    BlacklistOp, CortexRecord, ForgetScope, OutcomeReporter, ReadOnlyOp, RecordBody, SkillOutcome,
+    UseResult,
 };
 use sinew_guard::scan_records::read_overrides;
 use sinew_store::{RecordSeq, StreamTail};
@@ -175,6 +176,16 @@ fn of_record(record: &CortexRecord) -> Option<ActivityEntry> {
         RecordBody::Prune { removed } => {
             let things = if removed.len() == 1 { "thing was" } else { "things were" };
             (None, format!("{} {things} forgotten after long disuse", removed.len()))
+        }
+        RecordBody::ReadOnly(word) => {
+            let said = match word.op {
+                ReadOnlyOp::Declare => "only reads here",
+                ReadOnlyOp::Revoke => "no longer counts as read-only",
+            };
+            (Some(&word.slug), format!("{} {said}, says {}", word.slug, word.who))
+        }
+        RecordBody::Vanished(place) => {
+            (Some(&place.slug), format!("{} is gone from where it came from", place.slug))
         }
         RecordBody::Retract { target } => (None, format!("the record {target} was taken back")),
         RecordBody::Reset { scope } => {

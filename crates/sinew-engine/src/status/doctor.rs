@@ -1,6 +1,7 @@
 //! `doctor`: what sinew sees on this machine.
 
 use serde::Serialize;
+use sinew_catalog::shell_word;
 use sinew_catalog::{AGENT_ROOTS, CallerFolders, Catalog, EntryState, Profile, RootLocation};
 use sinew_settings::config::ApprovalPolicy;
 use sinew_settings::path_text;
@@ -64,6 +65,7 @@ impl StatusHandle<'_> {
         self.probe_agents(&mut probes);
         self.probe_roots(catalog, &mut probes);
         self.probe_skills(catalog, &mut probes);
+        self.probe_runs(&mut probes);
         self.probe_workshop(&mut probes);
         self.probe_connections(&mut probes);
         let health = probes.iter().map(|probe| probe.health).max().unwrap_or(ProbeHealth::Good);
@@ -191,6 +193,40 @@ impl StatusHandle<'_> {
         }
     }
 
+    /// Acquisition runs that are not over, with what they brought.
+    fn probe_runs(&self, probes: &mut Vec<DoctorProbe>) {
+        if !self.engine.config.cortex.enabled || !crate::store::local_exists(&self.engine.env) {
+            return;
+        }
+        let open = match self.engine.cortex().and_then(|cortex| cortex.open_runs()) {
+            Ok(open) if open.is_empty() => return,
+            Ok(open) => open,
+            Err(error) => {
+                probes.push(DoctorProbe {
+                    health: ProbeHealth::Warn,
+                    ..good("cortex", "runs", error.message)
+                });
+                return;
+            }
+        };
+        let told = open.iter().take(MAX_HELD_NAMES).map(|run| {
+            let state = run.state.name();
+            match &run.installed {
+                Some(skill) => format!("{} ({state}, with {skill} for this task)", run.id),
+                None => format!("{} ({state})", run.id),
+            }
+        });
+        let told: Vec<String> = told.collect();
+        let hours = self.engine.config.cortex.run_timeout;
+        probes.push(DoctorProbe {
+            remedy: Some(format!(
+                "`sinew report <run> --result ok|fail` ends one, `sinew acquire --cancel <run>` stops it; \
+                 after {hours} hours without a word it ends by itself"
+            )),
+            ..good("cortex", "runs", format!("{} open: {}", open.len(), told.join(", ")))
+        });
+    }
+
     fn probe_workshop(&self, probes: &mut Vec<DoctorProbe>) {
         let (settings, _) = self.engine.workshop().settings();
         if !settings.is_on() {
@@ -264,7 +300,8 @@ impl StatusHandle<'_> {
             probes.push(DoctorProbe {
                 health: ProbeHealth::Warn,
                 remedy: Some(format!(
-                    "`sinew why {first}` shows what was found; remove the skill, or accept the finding"
+                    "`sinew why {}` shows what was found; remove the skill, or accept the finding",
+                    shell_word(first)
                 )),
                 ..good("skills", "blocked", format!("{}{more}", shown.join(", ")))
             });
@@ -274,7 +311,7 @@ impl StatusHandle<'_> {
         if let Some(first) = faulty.next() {
             probes.push(DoctorProbe {
                 health: ProbeHealth::Warn,
-                remedy: Some(format!("`sinew why {}` says what is wrong", first.name)),
+                remedy: Some(format!("`sinew why {}` says what is wrong", shell_word(&first.name))),
                 ..good("skills", "broken", broken.to_string())
             });
         }

@@ -7,6 +7,7 @@ use super::StatusHandle;
 use crate::hook::RecentMessage;
 use crate::quality::CheckSummary;
 use crate::{EngineError, store};
+use sinew_catalog::shell_word;
 
 /// How many of the last messages are told: a screen has room for these beside everything else.
 const MAX_MESSAGES: usize = 3;
@@ -113,7 +114,7 @@ impl MachineOverview {
                 1 => "the scanner holds a skill back".to_owned(),
                 count => format!("the scanner holds {count} skills back"),
             };
-            return step(why, format!("sinew why {}", first.name));
+            return step(why, format!("sinew why {}", shell_word(&first.name)));
         }
         if self.waiting > 0 {
             return step(
@@ -125,12 +126,16 @@ impl MachineOverview {
             let why = format!("{} does not use sinew yet", agent.title);
             return step(why, "sinew setup".to_owned());
         }
-        match self.agents.is_empty() {
-            true => step(
-                "no agent was found; skills can be looked for by hand".to_owned(),
+        match self.agents.first() {
+            None => step(
+                "no agent was found; ask for a skill by hand".to_owned(),
                 "sinew find who changed this line".to_owned(),
             ),
-            false => step("see what your agents were given".to_owned(), "sinew usage".to_owned()),
+            Some(agent) if self.messages.is_empty() => {
+                let why = format!("ask {} something, then see what came with it", agent.title);
+                step(why, "sinew why --last".to_owned())
+            }
+            Some(_) => step("see what your agents were given".to_owned(), "sinew usage".to_owned()),
         }
     }
 }
@@ -156,7 +161,7 @@ mod tests {
         let mut machine = overview();
         assert!(machine.next_step().command.starts_with("sinew find "));
         machine.agents.push(OverviewAgent { agent: "codex", title: "Codex", connected: true });
-        assert_eq!(machine.next_step().command, "sinew usage");
+        assert_eq!(machine.next_step().command, "sinew why --last");
         machine.agents.push(OverviewAgent { agent: "goose", title: "goose", connected: false });
         assert_eq!(machine.next_step().command, "sinew setup");
         machine.waiting = 2;

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sinew_settings::ErrorCode;
 use sinew_traces::{
-    AgentRun, CleanRun, LineCounts, PrivateNames, SkillDraft, TraceAgent, TraceReadError,
-    TraceSettings, TranscriptOptions, TranscriptSource,
+    AgentRun, CleanRun, DraftForm, LineCounts, PrivateNames, SkillDraft, TraceAgent,
+    TraceReadError, TraceSettings, TranscriptOptions, TranscriptSource,
 };
 use sinew_workshop::{LearnResult, LearnStatus, RememberedRun, WorkshopEvent};
 
@@ -184,11 +184,22 @@ impl TracesHandle<'_> {
 
     /// Learns from runs that the user did not hand over.
     pub(crate) fn learn_runs(&self, runs: Vec<AgentRun>) -> Result<Vec<LearnResult>, EngineError> {
-        let settings = TraceSettings::of(&self.engine.config).for_unrequested_runs();
+        let settings = self.settings().for_unrequested_runs();
         let private = self.private();
         self.engine
             .workshop()
             .with(|shop| runs.into_iter().map(|run| shop.learn(run, &settings, &private)).collect())
+    }
+
+    /// What the configuration says, in the form that the profile reads.
+    fn settings(&self) -> TraceSettings {
+        let profile = &self.engine.profile;
+        let form = match () {
+            () if profile.is_openpocket() => DraftForm::OpenPocket,
+            () if profile.reads_grouped_folders() => DraftForm::GroupedFolder,
+            () => DraftForm::SkillFolder,
+        };
+        TraceSettings::of(&self.engine.config).in_form(form)
     }
 
     fn looked(&self) -> Result<SessionStamps, EngineError> {
@@ -223,7 +234,7 @@ impl TracesHandle<'_> {
 
     /// Proposes a skill from a run that is kept.
     pub fn draft_remembered_run(&self, id: &str) -> Result<LearnResult, EngineError> {
-        let settings = TraceSettings::of(&self.engine.config);
+        let settings = self.settings();
         self.engine.workshop().with(|shop| shop.draft_remembered_run(id, &settings))
     }
 
@@ -241,7 +252,7 @@ impl TracesHandle<'_> {
         progress: &dyn Fn(u64),
         report: &mut LearnReport,
     ) -> Result<Result<(), TraceReadError>, EngineError> {
-        let handed_over = TraceSettings::of(&self.engine.config);
+        let handed_over = self.settings();
         let settings = match whose {
             LearnScope::AllRuns => handed_over,
             LearnScope::OfWorkspace => handed_over.for_unrequested_runs(),

@@ -1,6 +1,7 @@
 //! Why nothing was captured, reviewed, written or seen: the likely causes, with what was found.
 
 use serde::Serialize;
+use sinew_catalog::shell_word;
 use sinew_settings::config::{ApprovalPolicy, ReviewMode, ReviewerProvider, WorkshopSettings};
 use sinew_workshop::WorkshopEventKind;
 
@@ -104,7 +105,11 @@ impl WorkshopHandle<'_> {
                     Some(entry) => format!("{name} is {}", entry.state.as_str()),
                     None => format!("{name} is not in the catalog of this profile"),
                 };
-                add("file exists, model misses it", cause, &format!("`sinew why {name}`"));
+                add(
+                    "file exists, model misses it",
+                    cause,
+                    &format!("`sinew why {}`", shell_word(name)),
+                );
             }
         }
         Ok(found)

@@ -24,8 +24,8 @@ use sinew_guard::scan::Scanner;
 use sinew_settings::config::WorkshopSettings;
 use sinew_settings::{ErrorCode, Reason};
 use sinew_workshop::{
-    Proposal, ProposalCounts, Workshop, WorkshopCaller, WorkshopEvent, WorkshopParts,
-    WorkshopToolAnswer,
+    Proposal, ProposalCounts, TaughtSkill, TendReport, Workshop, WorkshopCaller, WorkshopEvent,
+    WorkshopParts, WorkshopToolAnswer,
 };
 
 use crate::{Engine, EngineError};
@@ -107,6 +107,23 @@ impl WorkshopHandle<'_> {
     )]
     pub fn check_probation(&self) -> Result<Vec<WorkshopEvent>, EngineError> {
         self.with(|shop| shop.check_probation())
+    }
+
+    /// Whether anything was ever learned here, as far as the skills of this workspace say.
+    pub fn has_learned(&self) -> bool {
+        let snapshot = self.engine.snapshot();
+        let mut skills = snapshot.catalog.unshadowed().filter_map(|entry| entry.skill.as_ref());
+        skills.any(|skill| TaughtSkill::of(skill).is_some())
+    }
+
+    /// Looks through the learned skills where that was not done for a week: what would make them better is
+    /// proposed, and nothing is applied.
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the path of the method is not general enough over the workshop's lifetime"
+    )]
+    pub fn tend_weekly(&self) -> Result<TendReport, EngineError> {
+        self.with(|shop| shop.tend_weekly())
     }
 
     /// What goes before an agent's system context while the workshop is on.

@@ -70,6 +70,10 @@ impl SkillSurroundings for CatalogSurroundings<'_> {
         Some(trials)
     }
 
+    fn has_program(&self, name: &str) -> bool {
+        sinew_catalog::find_program(&self.0.env, name).is_some()
+    }
+
     fn encoder(&self) -> Option<Arc<dyn Embedder>> {
         self.0.models(ModelChoice::Default).encoder.filter(|encoder| encoder.is_local())
     }

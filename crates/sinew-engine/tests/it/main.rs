@@ -15,5 +15,6 @@ mod models;
 mod prompt;
 mod routing;
 mod settings;
+mod sync;
 mod taught;
 mod workshop;

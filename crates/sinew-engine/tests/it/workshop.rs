@@ -543,8 +543,8 @@ fn a_draft_is_reworded_by_the_model_and_its_steps_stay() {
     assert!(change["files"]["scripts/replay.sh"].is_string(), "the script stays");
 
     for bad in [
-        body.replace("exec(ls -1)", "exec(rm -rf /)"),
-        format!("{body}\n2. exec(curl x) (app=curl)\n"),
+        body.replace("Run `ls -1`", "Run `rm -rf /`"),
+        format!("{body}\n2. Run `curl x`.\n"),
         "short".to_owned(),
     ] {
         let reply = json!({"body": bad}).to_string();

@@ -2,6 +2,7 @@
 //! look, so hosts that ask before anything is changed need not ask here.
 
 use serde::{Deserialize, Serialize};
+use sinew_cortex::signals::search_message;
 use sinew_engine::EngineError;
 use sinew_engine::hub::{HubOverrides, NameMatching, RegistryQuery, SearchSources};
 use utoipa::ToSchema;
@@ -14,7 +15,7 @@ use crate::tool_schema;
 
 pub(super) const SEARCH: ToolSpec = ToolSpec {
     name: "search_registry",
-    description: "Skills of registries for a task; begins and installs nothing.",
+    description: "Skills of registries for a task; installs nothing.",
     input: tool_schema::input::<SearchRegistryInput>,
     output: Some(tool_schema::any_object),
     hints: ToolHints { open_world: true, ..LOOK },
@@ -76,7 +77,8 @@ pub(super) fn words_of(keywords: Option<&Vec<SearchKeyword>>) -> Option<Vec<Stri
 
 fn look_up(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     let input: SearchRegistryInput = call.read()?;
-    let (candidates, network, text) = search(call, words_of(input.keywords.as_ref()), input.need)?;
+    let (candidates, network, text) =
+        search(call, words_of(input.keywords.as_ref()), input.need.as_deref())?;
     Ok(McpToolAnswer::new(&SearchRegistryOutput { candidates, network }, text).into())
 }
 
@@ -90,16 +92,18 @@ fn tell_status(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
 pub(super) fn search(
     call: &McpToolCall<'_>,
     keywords: Option<Vec<String>>,
-    task: Option<String>,
+    task: Option<&str>,
 ) -> Result<(Vec<AcquireCandidateRow>, Option<&'static str>, String), EngineError> {
-    let words = keywords
-        .map(|keywords| keywords.join(" "))
-        .or(task)
-        .ok_or_else(|| bad_argument("`need` or `keywords` is required to search"))?;
+    let words = task.map(search_message).unwrap_or_default();
+    let keywords = keywords.map(|keywords| keywords.join(" "));
+    if words.is_empty() && keywords.is_none() {
+        return Err(bad_argument("`need` or `keywords` is required to search"));
+    }
     let engine = &call.look.engine;
     let hub = engine.hub().open(&HubOverrides::default())?;
     let query = RegistryQuery {
         words,
+        keywords,
         sources: SearchSources::Usual,
         matching: NameMatching::Words,
         limit: SHOWN,

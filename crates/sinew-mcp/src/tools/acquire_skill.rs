@@ -25,7 +25,7 @@ use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "acquire_skill",
-    description: "When find_skill says none: propose a skill for the user's approval, install it for this task, remove it after report_outcome.",
+    description: "When find_skill says none: propose a skill for approval, install it for this task, remove it after report_outcome.",
     input: tool_schema::input::<AcquireSkillInput>,
     output: Some(tool_schema::any_object),
     hints: ToolHints { read_only: false, destructive: true, idempotent: false, open_world: true },
@@ -107,7 +107,8 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     match input.action {
         AcquireSkillAction::Search => {
             let words = words_of(input.keywords.as_ref());
-            let (candidates, network, text) = search(call, words, input.task.or(input.need))?;
+            let (candidates, network, text) =
+                search(call, words, input.task.or(input.need).as_deref())?;
             let data = AcquireSkillOutput {
                 candidates: Some(candidates),
                 network,

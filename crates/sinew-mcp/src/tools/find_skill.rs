@@ -114,6 +114,8 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
         ..RouteRequest::new(input.message.as_str())
     });
     let prompt = answer.prompt.take();
+    let elsewhere = look.engine.skill_elsewhere(&look.snapshot, &input.message, &answer);
+    answer.lessons.extend(elsewhere.map(|elsewhere| elsewhere.sentence()));
     let (mut data, text) = fitting(&answer);
     let offered: Vec<&str> = answer.offers().iter().map(|found| found.name.as_str()).collect();
     let cost = text.chars().count();

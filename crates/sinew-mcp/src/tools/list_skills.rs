@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use sinew_catalog::{CatalogEntry, EntryState, Tier};
+use sinew_catalog::{CatalogEntry, EntryFilter, EntryState, SkillStateFilter, Tier};
 use sinew_engine::{EngineError, PromptOptions};
 use utoipa::ToSchema;
 
@@ -13,7 +13,7 @@ use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "list_skills",
-    description: "The skills on this machine, their states, and why one cannot be used.",
+    description: "Skills on this machine, their states, why one cannot be used.",
     input: tool_schema::input::<ListSkillsInput>,
     output: Some(tool_schema::any_object),
     hints: LOOK,
@@ -32,8 +32,8 @@ const WHY: usize = 160;
 #[serde(deny_unknown_fields)]
 struct ListSkillsInput {
     /// ready unless given
-    #[serde(default)]
-    state: ListSkillsState,
+    #[serde(default = "ready")]
+    state: SkillStateFilter,
     #[schema(value_type = Option<Tier>)]
     tier: Option<String>,
     query: Option<String>,
@@ -42,36 +42,6 @@ struct ListSkillsInput {
     limit: Option<usize>,
     #[serde(default)]
     format: ListSkillsFormat,
-}
-
-#[derive(Deserialize, ToSchema, Clone, Copy, Default, PartialEq, Eq)]
-#[serde(rename_all = "kebab-case")]
-enum ListSkillsState {
-    #[default]
-    Ready,
-    NeedsSetup,
-    Disabled,
-    Blocked,
-    Excluded,
-    Shadowed,
-    Broken,
-    All,
-}
-
-impl ListSkillsState {
-    fn takes(self, state: EntryState) -> bool {
-        let wanted = match self {
-            Self::All => return true,
-            Self::Ready => EntryState::Ready,
-            Self::NeedsSetup => EntryState::NeedsSetup,
-            Self::Disabled => EntryState::Disabled,
-            Self::Blocked => EntryState::Blocked,
-            Self::Excluded => EntryState::Excluded,
-            Self::Shadowed => EntryState::Shadowed,
-            Self::Broken => EntryState::Broken,
-        };
-        wanted == state
-    }
 }
 
 #[derive(Deserialize, ToSchema, Clone, Copy, Default, PartialEq, Eq)]
@@ -106,6 +76,11 @@ struct ListSkillsRow {
     why: Option<String>,
 }
 
+/// What a model can use is what it asks for most.
+fn ready() -> SkillStateFilter {
+    SkillStateFilter::Ready
+}
+
 fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
     let input: ListSkillsInput = call.read()?;
     let (engine, snapshot) = (&call.look.engine, &call.look.snapshot);
@@ -117,23 +92,15 @@ fn call(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
             ListSkillsOutput { skills: None, counts, next_cursor: None, prompt: Some(block) };
         return Ok(McpToolAnswer::new(&data, text).into());
     }
-    let query = input.query.as_deref().map(str::to_lowercase);
-    let wanted = |entry: &&CatalogEntry| {
-        let holds = |query: &String| {
-            entry.name.to_lowercase().contains(query)
-                || entry.description.to_lowercase().contains(query)
-        };
-        input.state.takes(entry.state)
-            && input.tier.as_deref().is_none_or(|tier| entry.tier.as_str() == tier)
-            && query.as_ref().is_none_or(holds)
-    };
+    let filter = EntryFilter::new(input.state, input.tier.as_deref(), input.query.as_deref());
     let from = match &input.cursor {
         Some(cursor) => place(cursor, snapshot.version)?,
         None => 0,
     };
     let limit = input.limit.unwrap_or(DEFAULT_LIMIT);
     let actor = call.caller.actor();
-    let all: Vec<&CatalogEntry> = snapshot.catalog.entries.iter().filter(wanted).collect();
+    let all: Vec<&CatalogEntry> =
+        snapshot.catalog.entries.iter().filter(|entry| filter.takes(entry)).collect();
     let row = |entry: &&CatalogEntry| {
         let entry = engine.skills().entry_visible_to(entry, &actor);
         ListSkillsRow {

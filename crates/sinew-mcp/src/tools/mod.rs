@@ -125,7 +125,7 @@ pub(super) fn call(
     arguments: Option<JsonObject>,
     answered: Option<(QuestionSubject, ClientReply)>,
 ) -> Result<McpToolResponse, EngineError> {
-    let arguments = Value::Object(arguments.unwrap_or_default());
+    let arguments = Value::Object(of_command(spec, arguments.unwrap_or_default()));
     schema::check(&(spec.input)(), &arguments).map_err(bad_argument)?;
     if !spec.hints.read_only {
         look.engine.check_gate()?;
@@ -135,6 +135,16 @@ pub(super) fn call(
         (Some((about, reply)), Some(resume)) => resume(&call, &about, reply),
         _ => (spec.call)(&call),
     }
+}
+
+/// The payload of a slash command that a host sends straight to `find_skill`: what was typed is the
+/// message. No other tool takes words alone.
+fn of_command(spec: &ToolSpec, mut arguments: JsonObject) -> JsonObject {
+    if spec.name == find_skill::SPEC.name && arguments.contains_key("commandName") {
+        let typed = arguments.remove("command").unwrap_or_default();
+        return Map::from_iter([("message".to_owned(), typed)]);
+    }
+    arguments
 }
 
 impl ToolSpec {

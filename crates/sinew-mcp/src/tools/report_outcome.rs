@@ -19,7 +19,7 @@ use crate::tool_schema;
 
 pub(super) const SPEC: ToolSpec = ToolSpec {
     name: "report_outcome",
-    description: "How a skill did. Give the run or the skill, and the task, which is not stored.",
+    description: "How a skill did. Give run or skill, and the task (not stored).",
     input: tool_schema::input::<ReportOutcomeInput>,
     output: Some(tool_schema::any_object),
     hints: ToolHints { read_only: false, destructive: false, idempotent: false, open_world: false },
@@ -40,6 +40,9 @@ struct ReportOutcomeInput {
     failure: Option<FailureKind>,
     #[schema(max_length = 500)]
     detail: Option<String>,
+    /// Of its description
+    #[schema(max_length = 300)]
+    point: Option<String>,
     /// Program or variable
     missing: Option<String>,
     #[schema(max_items = 20)]
@@ -141,6 +144,7 @@ fn of_skill(
         worked: Some(input.outcome == ReportOutcomeResult::Success),
         kind: input.failure,
         detail: input.detail.clone(),
+        point: input.point.clone(),
         key: input.missing.clone(),
         side_effects: input.side_effects(),
         origin: OutcomeReporter::Agent,
@@ -192,6 +196,7 @@ fn of_run(
         },
         kind: input.failure,
         detail: input.detail.clone(),
+        point: input.point.clone(),
         key: input.missing.clone(),
         origin: OutcomeReporter::Agent,
         side_effects: input.side_effects().unwrap_or_default(),

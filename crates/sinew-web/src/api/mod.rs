@@ -5,6 +5,7 @@
 //! value of a secret.
 
 mod about;
+mod acquire;
 mod activity;
 mod approvals;
 mod commands;
@@ -63,6 +64,8 @@ fn described() -> OpenApiRouter<WebApp> {
         .routes(routes!(cortex::blacklist_add))
         .routes(routes!(cortex::blacklist_remove))
         .routes(routes!(outcomes::list, outcomes::report))
+        .routes(routes!(acquire::list, acquire::begin))
+        .routes(routes!(acquire::show, acquire::step))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::show))
         .routes(routes!(approvals::decide))

@@ -27,6 +27,7 @@ use crate::access::COOKIE;
         (name = "skills", description = "The catalog"),
         (name = "route", description = "From a message to a skill"),
         (name = "cortex", description = "What was learned"),
+        (name = "acquire", description = "Finding a skill for a task"),
         (name = "approvals", description = "What waits for a person"),
         (name = "workshop", description = "Changes to skills that wait for review"),
         (name = "registry", description = "Skills from elsewhere"),

@@ -105,6 +105,9 @@ pub(crate) struct OutcomeBody {
     /// What was seen
     #[schema(max_length = 500)]
     detail: Option<String>,
+    /// A point of the skill's description: misleading with a mismatch, right with a success
+    #[schema(max_length = 300)]
+    point: Option<String>,
     /// The missing program or variable, by name
     #[schema(max_length = 100)]
     missing: Option<String>,
@@ -178,6 +181,7 @@ pub(crate) async fn report(
                 result,
                 kind,
                 detail,
+                point: report.point.clone(),
                 key,
                 origin,
                 side_effects,
@@ -198,6 +202,7 @@ pub(crate) async fn report(
             worked: Some(worked),
             kind,
             detail: report.detail,
+            point: report.point,
             key: report.missing,
             side_effects: report.side_effects,
             origin,

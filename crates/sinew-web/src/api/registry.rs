@@ -54,6 +54,7 @@ pub(crate) async fn search(
             look.engine.hub().open(&HubOverrides { registry: None, offline: query.offline })?;
         let wanted = Wanted {
             words: query.q.clone(),
+            keywords: None,
             sources: query.source.as_deref().map(SearchSources::parse).unwrap_or_default(),
             matching: NameMatching::Words,
             limit: query.limit.unwrap_or(10).clamp(1, 200),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::extract::State;
 use serde::{Deserialize, Deserializer};
-use sinew_catalog::{Catalog, CatalogEntry, EntryState};
+use sinew_catalog::{Catalog, CatalogEntry, EntryFilter, SkillStateFilter};
 use sinew_engine::{EngineError, SkillDetails, SkillFile, SkillSettingsPatch, ValidationTarget};
 use sinew_settings::{ErrorCode, path_text};
 use sinew_skill::validate::RuleSet;
@@ -39,51 +39,17 @@ pub(crate) struct SkillListQuery {
     cursor: Option<String>,
 }
 
-/// Which skills are wanted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-enum SkillStateFilter {
-    #[default]
-    All,
-    Ready,
-    NeedsSetup,
-    Disabled,
-    Blocked,
-    Excluded,
-    Shadowed,
-    Broken,
-}
-
-impl SkillStateFilter {
-    fn takes(self, state: EntryState) -> bool {
-        let wanted = match self {
-            Self::All => return true,
-            Self::Ready => EntryState::Ready,
-            Self::NeedsSetup => EntryState::NeedsSetup,
-            Self::Disabled => EntryState::Disabled,
-            Self::Blocked => EntryState::Blocked,
-            Self::Excluded => EntryState::Excluded,
-            Self::Shadowed => EntryState::Shadowed,
-            Self::Broken => EntryState::Broken,
-        };
-        wanted == state
-    }
-}
-
 impl SkillListQuery {
-    fn takes(&self, entry: &CatalogEntry) -> bool {
-        let contains = |text: &str, letters: &str| text.to_lowercase().contains(letters);
-        let letters = self.q.as_deref().map(str::to_lowercase);
+    fn filter(&self) -> EntryFilter {
+        EntryFilter::new(self.state, self.tier.as_deref(), self.q.as_deref())
+    }
+
+    fn has_tag(&self, entry: &CatalogEntry) -> bool {
         let tagged = |tag: &String| {
             let skill = entry.skill.as_ref();
             skill.is_some_and(|skill| skill.triggers.any.iter().any(|own| own == tag))
         };
-        self.state.takes(entry.state)
-            && self.tier.as_deref().is_none_or(|tier| entry.tier.as_str() == tier)
-            && letters.is_none_or(|letters| {
-                contains(&entry.name, &letters) || contains(&entry.description, &letters)
-            })
-            && self.tag.as_ref().is_none_or(tagged)
+        self.tag.as_ref().is_none_or(tagged)
     }
 }
 
@@ -99,7 +65,9 @@ pub(crate) async fn list(
 ) -> Result<JsonReply, Problem> {
     app.ask(move |look| {
         let actor = caller.actor();
-        let taken = look.snapshot.catalog.entries.iter().filter(|entry| query.takes(entry));
+        let filter = query.filter();
+        let entries = look.snapshot.catalog.entries.iter();
+        let taken = entries.filter(|entry| filter.takes(entry) && query.has_tag(entry));
         let keyed = taken.map(|entry| {
             let key = format!("{}\0{}", entry.name, path_text(&entry.file_path));
             (key, look.engine.skills().entry_visible_to(entry, &actor))

@@ -127,6 +127,8 @@ impl WebApp {
         thread::spawn(move || run_every(&app, LEARN_EVERY, learn));
         let app = Arc::downgrade(&self.0);
         thread::spawn(move || run_every(&app, RECHECK_EVERY, back_up));
+        let app = Arc::downgrade(&self.0);
+        thread::spawn(move || run_every(&app, RECHECK_EVERY, tend));
     }
 
     /// Has the follower read the store at once after a change, so that clients need not wait a second.
@@ -261,6 +263,16 @@ fn back_up(engine: &Engine) {
     sinew_engine::sweep_leftovers(engine.environment());
     if let Err(error) = engine.database().back_up_daily() {
         tracing::warn!(%error, "the database could not be copied");
+    }
+}
+
+/// Looks through the learned skills once a week; what it proposes waits in the inbox. Where nothing was
+/// ever stored there is nothing to look at, and no database is made for it.
+fn tend(engine: &Engine) {
+    if engine.workshop().has_learned()
+        && let Err(error) = engine.workshop().tend_weekly()
+    {
+        tracing::warn!(%error, "the learned skills could not be looked through");
     }
 }
 

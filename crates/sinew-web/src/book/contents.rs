@@ -15,10 +15,14 @@ pub(super) const CONTENTS: &[(&str, &[&str])] = &[
             "agents/vscode.md",
             "agents/goose.md",
             "agents/opencode.md",
+            "agents/openpocket.md",
             "does-it-work.md",
         ],
     ),
-    ("How to", &["ci.md", "docker.md", "team.md", "macos.md", "windows.md", "dashboard.md"]),
+    (
+        "How to",
+        &["sync.md", "ci.md", "docker.md", "team.md", "macos.md", "windows.md", "dashboard.md"],
+    ),
     ("Understand", &["hooks.md", "mcp.md", "writing-skills.md", "security.md", "comparison.md"]),
     ("When it fails", &["troubleshooting.md"]),
     (

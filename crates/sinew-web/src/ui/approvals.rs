@@ -86,11 +86,7 @@ impl ApprovalCard {
         fact("Command", evidence.command.clone());
         fact("Learned before", (!evidence.lessons.is_empty()).then(|| evidence.lessons.join("; ")));
         fact("Asked by", Some(approval.asked_by.to_string()));
-        let step = |step: &PlanStep| {
-            let risk = serde_json::to_value(step.severity).ok();
-            let risk = risk.as_ref().and_then(|risk| risk.as_str()).unwrap_or_default().to_owned();
-            (risk, line(&step.text))
-        };
+        let step = |step: &PlanStep| (step.stakes(), line(&step.text));
         let diff = evidence.diff.as_deref().unwrap_or_default();
         let shown: Vec<&str> = diff.lines().take(MAX_LINES).collect();
         Self {

@@ -43,8 +43,17 @@ struct CortexPage {
     lessons: Vec<LessonCard>,
     more_lessons: usize,
     hidden: Vec<String>,
+    read_only: Vec<ReadOnlyCard>,
     kept: Vec<String>,
     numbers: Vec<(&'static str, u64)>,
+}
+
+/// A skill that a person declared read-only.
+struct ReadOnlyCard {
+    slug: String,
+    digest: String,
+    by: String,
+    contradicted: String,
 }
 
 struct CandidateRow {
@@ -98,6 +107,7 @@ fn row(region: &str, view: &CandidateView) -> CandidateRow {
         filtered: view.filtered.map(|why| match why {
             FilterReason::Blacklisted => "never offered: it is on the blacklist",
             FilterReason::Weak => "not offered: too weak today",
+            FilterReason::Unfit => "not offered: it was learned for other tasks",
             FilterReason::LastResort => "not offered: recently shown as a last resort",
         }),
     }
@@ -193,6 +203,16 @@ pub(super) async fn show(State(app): State<WebApp>, visitor: PageVisitor) -> Pag
                 })
                 .collect(),
             hidden: overview.blacklist.iter().map(|slug| line(slug)).collect(),
+            read_only: cortex
+                .read_only()?
+                .iter()
+                .map(|row| ReadOnlyCard {
+                    slug: line(&row.skill),
+                    digest: line(&row.digest),
+                    by: line(&format!("{}, since {}", row.who, row.since.day())),
+                    contradicted: line(&row.contradicted.join(", ")),
+                })
+                .collect(),
             kept: overview.retained.iter().map(|slug| line(slug)).collect(),
             numbers: vec![
                 ("records", overview.records),
@@ -221,6 +241,7 @@ fn off(frame: PageFrame, error: &EngineError) -> Result<HtmlPage, EngineError> {
         lessons: Vec::new(),
         more_lessons: 0,
         hidden: Vec::new(),
+        read_only: Vec::new(),
         kept: Vec::new(),
         numbers: Vec::new(),
     })
@@ -244,6 +265,23 @@ pub(super) async fn reset(State(app): State<WebApp>, form: SignedForm) -> FormRe
     let region = form.text("region").unwrap_or_default();
     app.change(move |look| look.engine.cortex()?.reset(ForgetScope::Region(region))).await?;
     Ok(Redirect::to("/cortex?done=forgotten"))
+}
+
+/// Says that a skill's files only read on this machine, or takes it back.
+pub(super) async fn read_only(State(app): State<WebApp>, form: SignedForm) -> FormResult {
+    let slug = form.text("slug").unwrap_or_default();
+    let digest = form.text("digest").filter(|digest| !digest.is_empty());
+    let revoke = form.text("revoke").is_some();
+    app.change(move |look| {
+        let cortex = look.engine.cortex()?;
+        let by = Actor::Person { name: None };
+        match revoke {
+            true => cortex.revoke_read_only(&slug, digest.as_deref(), &by),
+            false => cortex.declare_read_only(&slug, digest.as_deref(), &by),
+        }
+    })
+    .await?;
+    Ok(Redirect::to("/cortex?done=declared"))
 }
 
 /// Hides a skill from offers, or shows it again.

@@ -251,6 +251,7 @@ fn search(look: &WebContext, words: &str) -> HubSearchPanel {
     let found = look.engine.hub().open(&HubOverrides::default()).and_then(|hub| {
         let wanted = Wanted {
             words: words.to_owned(),
+            keywords: None,
             sources: SearchSources::default(),
             matching: NameMatching::Words,
             limit: ROWS,

@@ -63,6 +63,7 @@ pub(crate) fn router(app: &WebApp) -> Router {
         .route("/route/case", post(route::save))
         .route("/cortex", get(cortex::show))
         .route("/cortex/blacklist", post(cortex::blacklist))
+        .route("/cortex/read-only", post(cortex::read_only))
         .route("/cortex/reset", post(cortex::reset))
         .route("/cortex/export", get(cortex::export))
         .route("/workshop", get(workshop::list))

@@ -22,6 +22,10 @@ pub(super) const DONE: &[(&str, &str)] = &[
     ("pinned", "The skill keeps its place in the prompt."),
     ("unpinned", "The skill is no longer pinned."),
     ("hidden", "The skill is no longer offered."),
+    (
+        "declared",
+        "Your word about these files is kept. Another version, or a use that was seen to change something, ends it.",
+    ),
     ("shown", "The skill may be offered again."),
     ("case", "The test case is saved. `sinew eval route` asks it from now on."),
     ("distilled", "The run is a proposal now."),

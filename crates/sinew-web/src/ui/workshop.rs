@@ -176,7 +176,9 @@ pub(super) async fn show(
             }
             ProposalChange::Replace { new_text, .. } => (String::new(), new_text.clone()),
             ProposalChange::Rule { description, rule, .. } => (description.clone(), rule.clone()),
-            ProposalChange::Retire { .. } => (String::new(), String::new()),
+            ProposalChange::Retire { .. } | ProposalChange::Reshape { .. } => {
+                (String::new(), String::new())
+            }
         };
         let mut holding: Vec<String> =
             proposal.open_criticals().map(|finding| finding.rule_id.clone()).collect();

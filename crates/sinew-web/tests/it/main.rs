@@ -1,6 +1,7 @@
 //! The API and the dashboard as their clients see them.
 
 mod access;
+mod acquire;
 mod api;
 mod browser;
 mod clicks;

@@ -156,9 +156,10 @@ impl InstallerAttempt<'_> {
             ApprovalAnswer::Absent { .. } => {
                 ("no person can be asked", "run it in a terminal, or with --yes")
             }
-            ApprovalAnswer::No | ApprovalAnswer::Others | ApprovalAnswer::Cancel => {
-                ("it was declined", "run it again to change your mind")
-            }
+            ApprovalAnswer::No
+            | ApprovalAnswer::Others
+            | ApprovalAnswer::Pick(_)
+            | ApprovalAnswer::Cancel => ("it was declined", "run it again to change your mind"),
         };
         Err(Reason::new(ReasonCode::ConsentRequired, detail)
             .key(self.option.id.as_str())

@@ -11,6 +11,7 @@ use std::fs;
 use serde::Serialize;
 use serde_json::json;
 use sinew_catalog::install::InstallOption;
+use sinew_catalog::shell_word;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState, RefreshCause, SkillRequirements, tools};
 use sinew_exec::child::ProcessControl;
 use sinew_exec::install::{InstallResult, program_search_folders};
@@ -186,7 +187,7 @@ impl ExecHandle<'_> {
         let blocked = |detail: String| {
             Reason::new(ReasonCode::ScanBlocked, detail)
                 .skill(entry.name.as_str())
-                .remedy(format!("`sinew scan {}` shows what was found", entry.name))
+                .remedy(format!("`sinew scan {}` shows what was found", shell_word(&entry.name)))
         };
         let scanned =
             self.engine.quality().scan(catalog, &target).map_err(|error| blocked(error.message))?;

@@ -2,7 +2,9 @@
 //! and what is left behind. A number in brackets is an acceptance case of the cortex, `hub` and a number
 //! one of the hub. The same flow over real registries is tested with the command.
 
+mod choices;
 mod crashes;
+mod effects;
 mod failures;
 mod first;
 mod reflexes;

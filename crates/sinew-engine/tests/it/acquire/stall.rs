@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use sinew_engine::EngineError;
 use sinew_engine::acquire::{
-    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing,
+    AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing, MarketQuery,
     MarketSearchResult, SkillMarket,
 };
 use sinew_engine::approval::{ApprovalContent, ApprovalScan};
@@ -122,10 +122,10 @@ fn failed(message: &str) -> EngineError {
 impl SkillMarket for Stall {
     fn search(
         &self,
-        keywords: &[String],
+        query: &MarketQuery<'_>,
         relevant: &dyn Fn(&MarketListing) -> bool,
     ) -> Result<MarketSearchResult, EngineError> {
-        self.call(format!("search {}", keywords.join(" ")));
+        self.call(format!("search {} | {}", query.message, query.keywords.join(" ")));
         let mut listings = self.listings(true);
         let count = listings.iter().filter(|listing| relevant(listing)).count();
         if count < 2 {
@@ -156,7 +156,8 @@ impl SkillMarket for Stall {
     fn fetch(&self, wanted: &AcquireTarget<'_>) -> Result<FetchedCandidate, EngineError> {
         self.call(format!("fetch {} {}", wanted.slug, wanted.reference));
         let goods = self.goods.borrow().get(wanted.slug).cloned();
-        let goods = goods.ok_or_else(|| failed("it is not there"))?;
+        let goods =
+            goods.ok_or_else(|| EngineError::new(ErrorCode::NotFound, "it is not there"))?;
         if let Some(why) = &goods.fetch_fails {
             return Err(failed(why));
         }

@@ -238,7 +238,8 @@ fn a_file_of_the_original_comes_in_and_goes_out() {
         "prefrontal":{"lessons":[]}},"blacklist":[],
         "stats":{"searches":1,"installs":1,"cache_hits":0,"reflexes_fired":0}}"#;
     world.write("work/in.json", text);
-    let imported = cortex.import("in.json".as_ref(), CortexImportMode::Merge).expect("a file");
+    let imported =
+        cortex.import("in.json".as_ref(), CortexImportMode::Merge, &Actor::System).expect("a file");
     assert_eq!((imported.candidates, imported.repaired.len()), (1, 0));
     let exported: serde_json::Value =
         serde_json::from_str(&cortex.export(None).expect("a file").text).expect("JSON");

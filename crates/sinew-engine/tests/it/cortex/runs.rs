@@ -95,7 +95,7 @@ fn learning_from_an_outcome_twice_writes_once() {
     let stepped = cortex
         .step_run(&id, &AcquireEvent::Finished(UseReport::success()), RelayPolicy::Limited)
         .expect("a step");
-    let [AcquireEffect::Learn { record, outcome, task }] = stepped.effects.as_slice() else {
+    let [AcquireEffect::Learn { record, outcome, task, .. }] = stepped.effects.as_slice() else {
         panic!("{:?}", stepped.effects)
     };
     for _ in 0..3 {
