@@ -24,12 +24,21 @@ def host_triple() -> str:
 
 def build(root: Path, target: Target) -> Path:
     """The path of the program, built with optimisation."""
-    if not has_standard_library(target):
-        raise CannotBuild(f"its standard library is not here; `rustup target add {target.triple}` fetches it")
+    ready = has_standard_library(target)
+    sources = None if ready else compiler_with_sources()
+    if not ready and not (target.static and sources):
+        hint = f"`rustup target add {target.triple}` fetches it"
+        if target.static:
+            hint += ", or it is made from Debian's rustc-web, cargo-web and rust-web-src"
+        raise CannotBuild(f"its standard library is not here; {hint}")
     zig = zigbuild(root)
     wanted = f"{target.triple}.{target.glibc}" if target.glibc else target.triple
     command = ["cargo", "zigbuild", "--release", "--locked", "-p", "sinew-cli", "--target", wanted]
     environment = {**os.environ, "PATH": f"{zig}{os.pathsep}{os.environ['PATH']}"}
+    if sources:
+        command[0] = str(sources / "cargo")
+        command.append("-Zbuild-std=std,panic_unwind")
+        environment |= standard_library_from_source(sources, zig, target)
     if subprocess.run(command, cwd=root, env=environment, check=False).returncode != 0:
         raise CannotBuild("the build failed; its messages are above")
     return root / "target" / target.triple / "release" / target.program
@@ -40,6 +49,31 @@ def has_standard_library(target: Target) -> bool:
     command = ["rustc", "--print", "target-libdir", "--target", target.triple]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     return told.returncode == 0 and any(Path(told.stdout.strip()).glob("libstd-*"))
+
+
+def compiler_with_sources() -> Path | None:
+    """The folder of a compiler of the system that comes with the sources of its standard library, as
+    Debian's does: where no other machine can be asked, the library is built like everything else."""
+    folder = Path("/usr/bin")
+    if not all((folder / program).exists() for program in ("cargo", "rustc")):
+        return None
+    command = [folder / "rustc", "--print", "sysroot"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+    sources = Path(told) / "lib" / "rustlib" / "src" / "rust" / "library" / "std"
+    return folder if sources.exists() else None
+
+
+def standard_library_from_source(compiler: Path, zig: Path, target: Target) -> dict[str, str]:
+    """What the build is told: this compiler, and the start files and C library of zig."""
+    flags = ["-Clink-self-contained=no", "-Ctarget-feature=+crt-static", "-Crelocation-model=static"]
+    rustflags = f"CARGO_TARGET_{target.triple.upper().replace('-', '_')}_RUSTFLAGS"
+    return {
+        "PATH": os.pathsep.join([str(zig), str(compiler), "/bin"]),
+        "RUSTC": str(compiler / "rustc"),
+        # Debian's is the stable compiler; building the library needs an option that is not stable yet.
+        "RUSTC_BOOTSTRAP": "1",
+        rustflags: " ".join(flags),
+    }
 
 
 def zigbuild(root: Path) -> Path:

@@ -28,6 +28,7 @@ def main() -> int:
     release = Release(root, options.out.resolve(), options.base_url.rstrip("/"), options.compression)
     left_out = collect(release, options)
     if not release.programs:
+        tell_left_out(left_out)
         print("dist: no target could be built", file=sys.stderr)
         return 4
     native = options.binary or runnable(release)
@@ -87,6 +88,10 @@ def report(release: Release, files: list[str], left_out: list[str]) -> None:
         print(f"{target.triple}: {needs}")
     for name in sorted([*files, "SHA256SUMS"]):
         print(f"{(release.out / name).stat().st_size:>11,}  {name}")
+    tell_left_out(left_out)
+
+
+def tell_left_out(left_out: list[str]) -> None:
     for line in left_out:
         print(f"SKIPPED {line}", file=sys.stderr)
 

@@ -19,12 +19,12 @@ use crate::printer::ColorChoice;
 #[derive(Debug, Parser)]
 #[command(name = "sinew", version, propagate_version = true, max_term_width = 100)]
 #[command(after_help = "Examples:\n  \
-    sinew setup                     look at this machine, connect its agents, prove that it works\n  \
-    sinew find \"who changed this?\"  the right skill for a message, or none\n  \
-    sinew list                      every skill on this machine, and whether it can be used\n  \
-    sinew why github                why a skill is in or out, and what to do about it\n  \
-    sinew ui                        look at it in a browser\n  \
-    sinew demo                      a day with sinew, on a machine that is thrown away\n\n\
+    sinew setup                 connect the agents of this machine, with a proof\n  \
+    sinew find \"who did this?\"  the right skill for a message, or none\n  \
+    sinew list                  every skill, and whether it can be used\n  \
+    sinew why github            why a skill is in or out, and what to do\n  \
+    sinew ui                    look at it in a browser\n  \
+    sinew demo                  a day with sinew, on a machine of its own\n\n\
     Exit codes: 0 done, 1 the answer is no, 2 usage, 3 refused, 4 environment.")]
 pub(crate) struct Cli {
     #[command(flatten)]
@@ -89,6 +89,7 @@ impl GlobalArgs {
             workspace: self.workspace.clone(),
             agent: self.agent.clone(),
             config: self.config.clone(),
+            sandbox_launcher: std::env::current_exe().ok(),
             ..EngineOptions::default()
         }
     }
@@ -126,8 +127,10 @@ pub(crate) enum CliCommand {
     Installed(commands::installed::InstalledArgs),
     Update(commands::update::UpdateArgs),
     Verify(commands::verify::VerifyArgs),
+    Sbom(commands::sbom::SbomArgs),
     Pin(commands::pin::PinArgs),
     Restore(commands::restore::RestoreArgs),
+    Sync(Box<commands::sync::SyncArgs>),
     #[command(visible_alias = "remove")]
     Uninstall(commands::uninstall::UninstallArgs),
     Approve(commands::approve::ApproveArgs),

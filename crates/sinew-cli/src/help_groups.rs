@@ -16,6 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
             "update",
             "uninstall",
             "restore",
+            "sync",
             "pin",
             "new",
             "bundled",
@@ -29,7 +30,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         ],
     ),
     ("Learn", &["report", "usage", "cortex", "workshop", "learn"]),
-    ("Safety", &["scan", "approve", "verify"]),
+    ("Safety", &["scan", "approve", "verify", "sbom"]),
     (
         "Agents",
         &["connect", "disconnect", "context", "import", "commands", "skills", "hook", "mcp"],
@@ -73,7 +74,10 @@ fn first_clause(about: &str) -> &str {
     if about.chars().count() <= ROOM {
         return about;
     }
-    about.split([':', ';', ',']).next().unwrap_or(about)
+    // A clause ends at a colon; among commas, a list is worth more than its first item.
+    let end = about.find([':', ';']).filter(|end| *end <= ROOM);
+    let last_comma = || about.match_indices(',').map(|(at, _)| at).rfind(|at| *at <= ROOM);
+    end.or_else(last_comma).map_or(about, |end| &about[..end])
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ mod keys;
 mod layout;
 mod logging;
 mod printer;
+mod question;
+mod reading_notice;
 #[cfg(all(test, feature = "web"))]
 mod reference;
 mod render;
@@ -34,6 +36,11 @@ use crate::exit::CommandError;
 use crate::printer::Printer;
 
 fn main() -> ExitCode {
+    let mut args = std::env::args_os().skip(1);
+    if args.next().is_some_and(|word| word == sinew_exec::sandbox::LAUNCH) {
+        // This process becomes the program that is to run in a box, and reads nothing before.
+        return sinew_exec::sandbox::launch(args);
+    }
     let cli = match Cli::of_process() {
         Ok(cli) => cli,
         // To agents, a hook that ends with 2 forbids what they were about to do.
@@ -53,7 +60,8 @@ fn main() -> ExitCode {
         }
     };
     let mut out = Printer::new(cli.global.json, cli.global.quiet, cli.global.color)
-        .for_width(cli.global.width);
+        .for_width(cli.global.width)
+        .at_home(environment::of_process().ok().map(|env| env.home));
     let exit = logging::start(&cli)
         .map_err(CommandError::from)
         .and_then(|()| commands::run(&cli, &mut out))

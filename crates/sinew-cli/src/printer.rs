@@ -7,6 +7,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::PathBuf;
 
 use owo_colors::{OwoColorize as _, Style};
 use serde::ser::SerializeSeq as _;
@@ -14,7 +15,8 @@ use serde::{Serialize, Serializer};
 use sinew_guard::Untrusted;
 use sinew_settings::{Reason, ReasonSeverity};
 
-use crate::layout::{MAX_ROWS, beginning, fitted};
+use crate::layout::{MAX_ROWS, beginning, fitted, with_short_home};
+use crate::reading_notice::ReadingNotice;
 use crate::render::safe;
 
 /// Bytes of a large answer that are written at once.
@@ -29,6 +31,10 @@ pub(crate) struct Printer {
     err: anstream::AutoStream<io::Stderr>,
     /// The width to write for, whatever the streams are.
     told_width: Option<usize>,
+    /// The folder that a terminal shows as `~`.
+    home: Option<String>,
+    /// The bar of the first look, until something else is written.
+    notice: Option<ReadingNotice>,
     /// Takes what would go to the streams.
     #[cfg(test)]
     memory: Option<PrinterMemory>,
@@ -66,6 +72,8 @@ impl Printer {
             out: anstream::AutoStream::new(io::stdout(), choice),
             err: anstream::AutoStream::new(io::stderr(), choice),
             told_width: None,
+            home: None,
+            notice: None,
             #[cfg(test)]
             memory: None,
         }
@@ -75,6 +83,30 @@ impl Printer {
     pub(crate) fn for_width(mut self, width: Option<usize>) -> Self {
         self.told_width = width.map(|width| width.max(MIN_WIDTH));
         self
+    }
+
+    /// Shows files of this folder with `~` on a terminal, as people write them.
+    pub(crate) fn at_home(mut self, home: Option<PathBuf>) -> Self {
+        self.home = home.and_then(|home| home.into_os_string().into_string().ok());
+        self
+    }
+
+    /// Tells of a first look at the skills that takes long, where a person waits for it.
+    pub(crate) fn tell_of_reading(&mut self) {
+        if self.shows_progress() {
+            self.notice = Some(ReadingNotice::start());
+        }
+    }
+
+    fn end_notice(&self) {
+        if let Some(notice) = &self.notice {
+            notice.end();
+        }
+    }
+
+    /// Whether a bar would be seen.
+    fn shows_progress(&self) -> bool {
+        !self.json && !self.quiet && self.told_width.is_none() && io::stderr().is_terminal()
     }
 
     /// Writes into memory, for a terminal of this width; `usize::MAX` for a pipe. The folder `root`
@@ -96,15 +128,22 @@ impl Printer {
     #[cfg(test)]
     fn fit(&self, text: &str, width: usize) -> String {
         match &self.memory {
-            Some(memory) => fitted(&text.replace(&memory.root, "/machine"), width),
-            None => fitted(text, width),
+            Some(memory) => self.laid_out(&text.replace(&memory.root, "/machine"), width),
+            None => self.laid_out(text, width),
         }
     }
 
     #[cfg(not(test))]
-    #[allow(clippy::unused_self, reason = "tests hide where their machine lies")]
     fn fit(&self, text: &str, width: usize) -> String {
-        fitted(text, width)
+        self.laid_out(text, width)
+    }
+
+    /// The text for a terminal of this width; a pipe gets it as it is.
+    fn laid_out(&self, text: &str, width: usize) -> String {
+        match &self.home {
+            Some(home) if width != usize::MAX => fitted(&with_short_home(text, home), width),
+            _ => fitted(text, width),
+        }
     }
 
     #[cfg(test)]
@@ -145,7 +184,8 @@ impl Printer {
         if let Ok(style) = indicatif::ProgressStyle::with_template(looks) {
             bar.set_style(style);
         }
-        if !self.json && !self.quiet && self.told_width.is_none() && io::stderr().is_terminal() {
+        self.end_notice();
+        if self.shows_progress() {
             bar.set_draw_target(indicatif::ProgressDrawTarget::stderr());
         }
         ProgressBar(bar)
@@ -158,6 +198,7 @@ impl Printer {
 
     /// Whether a person at a terminal can be asked, wherever standard output goes.
     pub(crate) fn at_terminal(&self) -> bool {
+        self.end_notice();
         self.told_width.is_none() && io::stdin().is_terminal() && io::stderr().is_terminal()
     }
 
@@ -254,6 +295,7 @@ impl Printer {
         if !self.json {
             return self.data(data, render);
         }
+        self.end_notice();
         let mut out = io::BufWriter::with_capacity(BUFFER, &mut self.out);
         let written = serde_json::to_writer_pretty(&mut out, data).map_err(io::Error::from);
         ignore_closed(written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()))
@@ -278,6 +320,7 @@ impl Printer {
         if self.keep(text) {
             return Ok(());
         }
+        self.end_notice();
         self.out.write_all(text.as_bytes())?;
         self.out.flush()
     }
@@ -326,6 +369,7 @@ impl Printer {
         if self.keep(text) {
             return Ok(());
         }
+        self.end_notice();
         ignore_closed(self.out.write_all(text.as_bytes()))
     }
 
@@ -387,6 +431,7 @@ impl Printer {
         if self.keep(text) {
             return;
         }
+        self.end_notice();
         // Standard error may be closed; there is nowhere else to report it.
         let _ = self.err.write_all(text.as_bytes());
     }

@@ -30,7 +30,6 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("settings", "config show"),
     ("show", "info"),
     ("start", "serve"),
-    ("sync", "update"),
     ("upgrade", "update"),
     ("web", "ui"),
 ];

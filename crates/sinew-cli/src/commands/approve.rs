@@ -222,7 +222,10 @@ fn decision(answer: &ApprovalAnswer, engine: &Engine) -> Option<ApprovalDecision
     let said = match answer {
         ApprovalAnswer::Yes { scope, .. } => ConsentAnswer::Yes(*scope),
         ApprovalAnswer::No => ConsentAnswer::No,
-        ApprovalAnswer::Others | ApprovalAnswer::Cancel | ApprovalAnswer::Absent { .. } => {
+        ApprovalAnswer::Others
+        | ApprovalAnswer::Pick(_)
+        | ApprovalAnswer::Cancel
+        | ApprovalAnswer::Absent { .. } => {
             return None;
         }
     };
@@ -329,7 +332,7 @@ fn write_evidence(text: &mut String, approval: &Approval) -> std::fmt::Result {
         writeln!(text, "  runs: {}", safe(command))?;
     }
     for step in &evidence.steps {
-        writeln!(text, "  {} {}", step.severity.symbol(), safe(&step.text))?;
+        writeln!(text, "  {} {}", step.symbols(), safe(&step.text))?;
     }
     for lesson in &evidence.lessons {
         writeln!(text, "  {} {}", render::warning("!"), safe(lesson))?;

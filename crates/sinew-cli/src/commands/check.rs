@@ -1,6 +1,8 @@
 use std::fmt::Write as _;
 
-use sinew_engine::{CheckReport, Engine, SkillShortfall};
+use sinew_catalog::shell_word;
+use sinew_catalog::{Catalog, EntryState};
+use sinew_engine::{CheckReport, Engine, SkillShortfall, UnlistedSkill};
 use sinew_settings::ReasonCode;
 
 use crate::exit::{CommandResult, Exit};
@@ -36,22 +38,25 @@ pub(crate) fn run(args: &CheckArgs, engine: &Engine, out: &mut Printer) -> Comma
         _ => WORST,
     };
     let width = out.width();
-    out.data(&report, |text| write_check(text, &report, rows, width))?;
+    out.data(&report, |text| write_check(text, &report, &snapshot.catalog, rows, width))?;
     Ok(Exit::Done)
 }
 
 fn write_check(
     text: &mut String,
     report: &CheckReport,
+    catalog: &Catalog,
     rows: usize,
     width: usize,
 ) -> std::fmt::Result {
     let sum = &report.summary;
     render::heading(text, &format!("{} of {} skills can be used", sum.eligible, sum.total))?;
     let first = |names: &[String], what: &str| {
-        names.first().map(|name| format!("`sinew {what} {}`", render::safe(name)))
+        names.first().map(|name| format!("`sinew {what} {}`", shell_word(name)))
     };
-    let unready = report.missing_requirements.first().map(|one| one.name.clone());
+    // What is missing for a skill of one's own matters more than for one that came with the program.
+    let unready = report.missing_requirements.iter().min_by_key(|one| one.bundled);
+    let unready = unready.map(|one| one.name.clone());
     let broken = report.broken.first().map(|one| one.name.clone());
     let counts: [(&str, usize, Option<String>); 8] = [
         ("the model sees", sum.model_visible, None),
@@ -70,7 +75,7 @@ fn write_check(
         }
     }
     write_prompt(text, report)?;
-    write_worst(text, report, rows, width)
+    write_worst(text, report, catalog, rows, width)
 }
 
 fn write_prompt(text: &mut String, report: &CheckReport) -> std::fmt::Result {
@@ -82,9 +87,12 @@ fn write_prompt(text: &mut String, report: &CheckReport) -> std::fmt::Result {
         "\n  prompt: {} of {} skills in {} of {} characters ({planner})",
         prompt.included, prompt.total, prompt.used, prompt.budget,
     )?;
-    match prompt.shortened.len() {
+    if !prompt.shortened.is_empty() {
+        writeln!(text, "          {} descriptions shortened", prompt.shortened.len())?;
+    }
+    match prompt.total - prompt.included {
         0 => Ok(()),
-        count => writeln!(text, "          {count} descriptions shortened"),
+        left => writeln!(text, "          {left} have no room; messages still bring them"),
     }
 }
 
@@ -92,6 +100,7 @@ fn write_prompt(text: &mut String, report: &CheckReport) -> std::fmt::Result {
 fn write_worst(
     text: &mut String,
     report: &CheckReport,
+    catalog: &Catalog,
     rows: usize,
     width: usize,
 ) -> std::fmt::Result {
@@ -102,12 +111,20 @@ fn write_worst(
         writeln!(text, "\n  {count} carried skills need setup: `sinew list --bundled`")?;
     }
     let mut worst: Vec<(&str, &str, String)> = Vec::new();
-    worst.extend(report.blocked.iter().map(|name| ("held back", name.as_str(), String::new())));
-    let unlisted = |reason: ReasonCode| reason.to_string();
+    let blocked = catalog.unshadowed().filter(|entry| entry.state == EntryState::Blocked);
+    worst.extend(blocked.map(|entry| {
+        let why = entry.primary_reason().map(|reason| reason.detail.clone()).unwrap_or_default();
+        ("held back", entry.name.as_str(), why)
+    }));
+    // A code is a key of JSON; on a screen its words stand apart.
+    let unlisted = |reason: ReasonCode| reason.to_string().replace('-', " ");
     let broken = report.broken.iter().map(|one| ("broken", &*one.name, unlisted(one.reason)));
     worst.extend(broken);
     worst.extend(own.iter().map(|one| ("needs setup", &*one.name, lacks(one))));
-    let hidden = report.not_injected.iter();
+    // What only the budget of the prompt leaves out waits for no one: messages still bring it.
+    let counts =
+        |one: &&UnlistedSkill| rows == usize::MAX || one.reason != ReasonCode::PromptBudget;
+    let hidden = report.not_injected.iter().filter(counts);
     worst.extend(hidden.map(|one| ("not shown", &*one.name, unlisted(one.reason))));
     if worst.is_empty() {
         return Ok(());

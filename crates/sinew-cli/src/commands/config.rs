@@ -10,6 +10,7 @@ use super::approve::{current_actor, deciding_actor, terminal_person};
 use crate::exit::{CommandResult, Exit};
 use crate::layout::WholeListArgs;
 use crate::printer::Printer;
+use crate::question;
 use crate::render;
 
 /// Show and change the configuration, or import OpenClaw's
@@ -188,8 +189,7 @@ fn edit(engine: &Engine, out: &mut Printer) -> CommandResult {
         for fault in &faults {
             out.error(fault);
         }
-        let again = inquire::Confirm::new("Edit it again?").with_default(true).prompt();
-        if !matches!(again, Ok(true)) {
+        if !question::confirmed("Edit it again?", true)? {
             let said = "the edited text was not taken over; the configuration is as it was";
             return Err(EngineError::new(ErrorCode::NotConfirmed, said).into());
         }

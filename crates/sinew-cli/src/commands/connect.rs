@@ -13,11 +13,12 @@ use sinew_settings::config::ModelChoice;
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
+use crate::question;
 use crate::render;
 
 /// Connect an agent: its MCP entry, and hooks where they can add to a message
 ///
-/// The change is shown as a diff, a backup is kept, and only sinew's own entries are written;
+/// --dry-run shows the change as a diff. A backup is kept, and only sinew's own entries are written;
 /// comments and everything else stay. `sinew disconnect` removes them again.
 ///
 /// Examples:
@@ -144,8 +145,7 @@ fn offer_allow_read(
         return Ok((request, plan));
     }
     let question = format!("May {} call sinew's tools that only read without asking?", plan.title);
-    request.allow_read =
-        inquire::Confirm::new(&question).with_default(true).prompt().unwrap_or(false);
+    request.allow_read = question::confirmed(&question, true)?;
     let plan = if request.allow_read { engine.connect().plan(&request)? } else { plan };
     Ok((request, plan))
 }
@@ -192,9 +192,9 @@ fn ask(file: &Path, out: &Printer) -> Result<(), EngineError> {
     }
     let question =
         format!("{} is tracked by git. Change it?", render::safe(&file.to_string_lossy()));
-    match inquire::Confirm::new(&question).with_default(false).prompt() {
-        Ok(true) => Ok(()),
-        Ok(false) | Err(_) => Err(refused("was left as it is")),
+    match question::confirmed(&question, false)? {
+        true => Ok(()),
+        false => Err(refused("was left as it is")),
     }
 }
 
@@ -244,8 +244,26 @@ fn write_file(text: &mut String, file: &FileChange, written: bool) -> std::fmt::
         (FileChangeStatus::Changed, true) => "changed",
         (FileChangeStatus::Changed, false) => "to be changed",
     };
-    render::heading(text, &format!("{path} ({what})"))?;
-    render::diff(text, &file.diff)
+    if !written {
+        render::heading(text, &format!("{path} ({what})"))?;
+        return render::diff(text, &file.diff);
+    }
+    writeln!(text, "{} {path} ({what}: {})", render::good("✓"), changed_lines(&file.diff))
+}
+
+/// How much a diff adds and removes, in words.
+pub(crate) fn changed_lines(diff: &str) -> String {
+    let count = |sign: char, head: &str| {
+        diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count()
+    };
+    match (count('+', "+++"), count('-', "---")) {
+        (0, 0) => "nothing".to_owned(),
+        (1, 0) => "1 line added".to_owned(),
+        (added, 0) => format!("{added} lines added"),
+        (0, 1) => "1 line removed".to_owned(),
+        (0, removed) => format!("{removed} lines removed"),
+        (added, removed) => format!("{added} lines added, {removed} removed"),
+    }
 }
 
 fn write_list(text: &mut String, connections: &[AgentConnection]) -> std::fmt::Result {

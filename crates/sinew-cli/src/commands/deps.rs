@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use sinew_catalog::Catalog;
 use sinew_catalog::install::InstallOption;
+use sinew_catalog::shell_word;
 use sinew_engine::{DepsInstallReport, DepsInstallRequest, DepsReport, Engine};
 use sinew_exec::child::ProcessControl;
 use sinew_settings::{ErrorKind, ReasonCode};
@@ -163,14 +164,8 @@ fn verdict(done: &DepsInstallReport) -> CommandResult {
 
 /// A command as a person would type it.
 pub(super) fn command_line(argv: &[String]) -> String {
-    let plain = |word: &String| {
-        let ok = |c: char| c.is_ascii_alphanumeric() || "@+._/-=:~%,?&".contains(c);
-        match !word.is_empty() && word.chars().all(ok) {
-            true => word.clone(),
-            false => format!("'{}'", word.replace('\'', r"'\''")),
-        }
-    };
-    render::safe(&argv.iter().map(plain).collect::<Vec<_>>().join(" "))
+    let words: Vec<String> = argv.iter().map(|word| shell_word(word)).collect();
+    render::safe(&words.join(" "))
 }
 
 /// What each skill lacks and the best way to get it, one line each: the user's own first.
@@ -220,7 +215,7 @@ fn write_overview(
     write_more(text, 0, left, "sinew deps --all")?;
     match shown.first() {
         Some(first) => {
-            let said = format!("`sinew deps {}` shows one of them whole", first.skill);
+            let said = format!("`sinew deps {}` shows one of them whole", shell_word(&first.skill));
             writeln!(text, "{}", render::dim(&said))
         }
         None => Ok(()),
@@ -280,7 +275,7 @@ fn write_report(text: &mut String, report: &DepsReport, all: bool) -> std::fmt::
     write_off_path(text, report)?;
     let more = report.options.iter().filter(|option| !option.preferred).count();
     if !all && more > 0 {
-        let said = format!("{more} more: `sinew deps {} --all`", report.skill);
+        let said = format!("{more} more: `sinew deps {} --all`", shell_word(&report.skill));
         writeln!(text, "  {}", render::dim(&said))?;
     }
     Ok(())

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use sinew_engine::Engine;
 use sinew_engine::connect::DisconnectReport;
 
+use super::connect;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -35,9 +36,14 @@ pub(crate) fn run(args: &DisconnectArgs, engine: &Engine, out: &mut Printer) -> 
 fn write_done(text: &mut String, done: &DisconnectReport) -> std::fmt::Result {
     for file in &done.files {
         let path = render::safe(&file.file.to_string_lossy());
-        let what = if file.restored { " (as it was before)" } else { "" };
-        render::heading(text, &format!("{path}{what}"))?;
-        render::diff(text, &file.diff)?;
+        let what = if file.restored { "as it was before" } else { "without sinew's entries" };
+        if done.written {
+            let lines = connect::changed_lines(&file.diff);
+            writeln!(text, "{} {path} ({what}: {lines})", render::good("✓"))?;
+        } else {
+            render::heading(text, &format!("{path} ({what})"))?;
+            render::diff(text, &file.diff)?;
+        }
         if !file.changed_by_user.is_empty() {
             let places = file.changed_by_user.join(", ");
             writeln!(text, "{} changed since, and left: {places}", render::warning("!"))?;

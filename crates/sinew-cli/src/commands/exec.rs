@@ -1,14 +1,19 @@
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
 use sinew_cortex::failure::FailureKind;
-use sinew_engine::{Engine, ExecReport, ExecRequest, OutcomeEffect};
+use sinew_engine::{
+    Engine, ExecReport, ExecRequest, OutcomeEffect, SandboxChoice, SandboxGrants, SandboxReport,
+};
 use sinew_exec::child::{OutputStream, ProcessControl, StdoutMode};
 use sinew_exec::classify::RunOutcome;
 use sinew_exec::run::{RETRY_AFTER, RetryPolicy};
 use sinew_settings::ReasonSeverity;
+use sinew_settings::config::UnattendedAct;
 
+use crate::commands::approve::deciding_actor;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::signals;
@@ -21,9 +26,14 @@ use crate::stdin::{self, RewindableStdin};
 /// error, as JSON with --json. The exit code is the command's. After an API error the command is
 /// run once more, three seconds later.
 ///
+/// With --sandbox it runs in a box (Linux): it reaches the folder it runs in, the skill's folder, the
+/// system's programs, and the network where the skill declares or shows a need of it. Skills that
+/// were acquired for one task always run so; the configuration's security.sandbox says more.
+///
 /// Examples:
 ///   sinew exec github -- gh pr list
 ///   sinew exec notion --timeout 60 -- python3 sync.py
+///   sinew exec pdf --sandbox --allow-read ~/Documents -- python3 merge.py
 ///   sinew exec notion --no-retry -- curl -X POST https://api.notion.com/v1/pages -d @page.json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -39,9 +49,41 @@ pub(crate) struct ExecArgs {
     /// Do not retry after an API error, for commands that must not run twice
     #[arg(long)]
     no_retry: bool,
+    /// Run the command in a box, or not at all
+    #[arg(long, conflicts_with = "no_sandbox")]
+    sandbox: bool,
+    /// Run it without a box; where it would have one, this needs a terminal
+    #[arg(long)]
+    no_sandbox: bool,
+    /// A file or folder that it may read in the box
+    #[arg(long, value_name = "PATH", conflicts_with = "no_sandbox")]
+    allow_read: Vec<PathBuf>,
+    /// A file or folder that it may change in the box
+    #[arg(long, value_name = "PATH", conflicts_with = "no_sandbox")]
+    allow_write: Vec<PathBuf>,
+    /// Give it a network in the box
+    #[arg(long, conflicts_with = "no_sandbox")]
+    allow_network: bool,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
+}
+
+impl ExecArgs {
+    /// What the options add to a box; paths are those of the folder where the command was typed.
+    fn grants(&self) -> SandboxGrants {
+        let absolute = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            paths
+                .iter()
+                .map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()))
+                .collect()
+        };
+        SandboxGrants {
+            read: absolute(&self.allow_read),
+            write: absolute(&self.allow_write),
+            network: self.allow_network,
+        }
+    }
 }
 
 /// What a shell says for a program that is not there.
@@ -76,6 +118,12 @@ fn execute(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult
             true => RetryPolicy::Never,
             false => RetryPolicy::Once { after: RETRY_AFTER, rewind: &mut rewind },
         },
+        sandbox: match (args.sandbox, args.no_sandbox) {
+            (true, _) => SandboxChoice::Required,
+            (_, true) => SandboxChoice::Declined(deciding_actor(engine, out, UnattendedAct::Risk)),
+            _ => SandboxChoice::Configured,
+        },
+        grants: args.grants(),
     };
     let mut pass = |stream: OutputStream, bytes: &[u8]| {
         if stream == OutputStream::Err {
@@ -92,6 +140,16 @@ fn execute(args: &ExecArgs, engine: &Engine, out: &mut Printer) -> CommandResult
 }
 
 fn tell(report: &ExecReport, out: &mut Printer) {
+    match &report.sandbox {
+        SandboxReport::On { ports, .. } => {
+            let network = if ports.is_empty() { "no network" } else { "a network" };
+            out.note(&format!("ran in a sandbox, with {network}"));
+        }
+        SandboxReport::Unavailable { why } => {
+            out.warn(&format!("ran without the sandbox that such skills get: {why}"));
+        }
+        SandboxReport::Off { .. } => {}
+    }
     for record in report.records.iter().filter(|record| record.severity > ReasonSeverity::Info) {
         out.warn(&record.detail);
     }
@@ -140,6 +198,9 @@ fn tell_outcome(report: &ExecReport, out: &mut Printer) {
     }
     if let Some(remedy) = remedy(kind, &report.skill) {
         out.hint(&remedy);
+    }
+    if matches!(report.sandbox, SandboxReport::On { .. }) {
+        out.hint("if the sandbox was in its way: --allow-read, --allow-write, --allow-network");
     }
 }
 

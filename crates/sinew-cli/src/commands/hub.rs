@@ -11,6 +11,7 @@ use sinew_settings::{ErrorCode, ErrorKind};
 
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
+use crate::question;
 use crate::render;
 
 /// Files that a question lists.
@@ -62,6 +63,9 @@ pub(crate) fn write_review(text: &mut String, review: &InstallReview) -> std::fm
     writeln!(text, "  folder   {}", render::safe(&review.key))?;
     writeln!(text, "  files    {}, {} bytes", review.files, review.bytes)?;
     writeln!(text, "  digest   {}", render::safe(&review.digest))?;
+    if !review.signature.is_unsigned() {
+        writeln!(text, "  signer   {}", render::safe(&review.signature.sentence()))?;
+    }
     let verdict = match review.verdict {
         Verdict::Allow => render::good("allow"),
         Verdict::Warn => render::warning("warn"),
@@ -156,8 +160,10 @@ pub(crate) fn print_records(records: &[HubRecord], out: &mut Printer) -> Command
     })?;
     if !out.is_json() {
         for record in records {
-            if let Some(message) = &record.message {
-                out.error(message);
+            match &record.message {
+                Some(message) if record.reason.is_some() => out.error(message),
+                Some(message) => out.note(message),
+                None => {}
             }
             for hint in &record.hints {
                 out.hint(hint);
@@ -224,8 +230,8 @@ pub(crate) fn require_yes(question: &str, yes: bool, out: &mut Printer) -> Resul
         )
         .hint("run it in a terminal, or with --yes"));
     }
-    match inquire::Confirm::new(question).with_default(false).prompt() {
-        Ok(true) => Ok(()),
-        _ => Err(EngineError::new(ErrorCode::Rejected, "the answer was no")),
+    match question::confirmed(question, false)? {
+        true => Ok(()),
+        false => Err(EngineError::new(ErrorCode::Rejected, "the answer was no")),
     }
 }

@@ -75,7 +75,10 @@ pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> Comman
     };
     let info = engine.skills().details(catalog, entry, &Actor::Person { name: None });
     let width = out.width();
-    out.data(&info, |text| write_info(text, &info, width))?;
+    out.data(&info, |text| {
+        write_info(text, &info, width)?;
+        if args.files { write_files(text, &info) } else { Ok(()) }
+    })?;
     Ok(Exit::Done)
 }
 
@@ -161,7 +164,15 @@ fn write_info(text: &mut String, info: &SkillDetails, width: usize) -> std::fmt:
     if let Some(chars) = info.prompt_chars {
         field("prompt cost", &format!("{chars} characters"))?;
     }
+    let written = |key: &str| match &info.frontmatter[key] {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    };
+    field("version", &written("version"))?;
+    field("author", &written("author"))?;
     let needs = &entry.requirements;
+    field("needs skills", &needs.skills.join(", "))?;
     field("needs", &join(&[&needs.bins, &needs.env, &needs.config]))?;
     field("needs one of", &join(&[&needs.any_bins, &needs.any_env]))?;
     field("only on", &needs.os.join(", "))?;
@@ -189,6 +200,16 @@ fn write_info(text: &mut String, info: &SkillDetails, width: usize) -> std::fmt:
             )?;
         }
         write_more(text, 4, left, "sinew list --all")?;
+    }
+    Ok(())
+}
+
+/// The skill's files with their sizes.
+fn write_files(text: &mut String, info: &SkillDetails) -> std::fmt::Result {
+    let bytes: u64 = info.files.iter().map(|file| file.bytes).sum();
+    writeln!(text, "\n  files        {}, {bytes} bytes", info.files.len())?;
+    for file in &info.files {
+        writeln!(text, "    {:>9} {}", file.bytes, render::safe(&file.path))?;
     }
     Ok(())
 }

@@ -192,11 +192,32 @@ pub(crate) fn run(args: &InstallArgs, engine: &Engine, out: &mut Printer) -> Com
                 record.status = "would-install";
                 record
             }
-            Ok(installed) => HubRecord::installed(text, &installed),
+            Ok(installed) => {
+                let key = installed.key.clone();
+                records.push(HubRecord::installed(text, &installed));
+                records.extend(needs(args, engine, &hub, &request, &key, &workdir, out));
+                continue;
+            }
             Err(error) => record(text, error)?,
         });
     }
     print_records(&records, out)
+}
+
+/// Installs what a skill needs, each with a question of its own.
+fn needs(
+    args: &InstallArgs,
+    engine: &Engine,
+    hub: &PolicyHub<'_>,
+    request: &SkillInstallRequest,
+    key: &str,
+    workdir: &Workdir,
+    out: &mut Printer,
+) -> Vec<HubRecord> {
+    let given = GivenAnswers { install: args.yes, ..GivenAnswers::default() };
+    let mut approver = TerminalApprover::new(engine, out, given);
+    let needed = hub.install_needs(key, workdir, request, &Default::default(), &mut approver);
+    needed.into_iter().map(|needed| needed.record).collect()
 }
 
 /// Has folders read where they are.

@@ -2,6 +2,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
+use sinew_catalog::shell_word;
 use sinew_catalog::{CatalogEntry, EntryState};
 use sinew_engine::Engine;
 use sinew_settings::Reason;
@@ -114,7 +115,7 @@ pub(crate) fn run(
     };
     // What is looked for by its words is shown, whatever it lacks.
     let whole = args.all || args.bundled || !args.words.is_empty();
-    let groups = SkillGroups::of(&listing.skills, whole);
+    let groups = SkillGroups::of(&listing.skills, whole, &args.words);
     let (width, rows) = (out.width(), out.rows(args.all));
     if width == usize::MAX {
         // A pipe gets rows and nothing else.
@@ -147,7 +148,7 @@ pub(crate) fn run(
         background::request_work(engine.environment(), engine.options());
     }
     if let Some(unready) = groups.shown().find(|entry| entry.state != EntryState::Ready) {
-        let name = &unready.name;
+        let name = shell_word(&unready.name);
         out.note(&format!("`sinew why {name}` says why it is not ready, and what to do about it"));
     }
     Ok(Exit::Done)
@@ -163,18 +164,26 @@ struct SkillGroups<'a> {
     unready: usize,
     /// Carried skills that skills.allowBundled does not name.
     not_allowed: usize,
+    /// Whether they were looked for by words.
+    searched: bool,
 }
 
 impl<'a> SkillGroups<'a> {
-    fn of(skills: &[&'a CatalogEntry], whole: bool) -> Self {
-        let (carried, own): (Vec<&CatalogEntry>, Vec<&CatalogEntry>) =
+    fn of(skills: &[&'a CatalogEntry], whole: bool, words: &[String]) -> Self {
+        let (mut carried, mut own): (Vec<&CatalogEntry>, Vec<&CatalogEntry>) =
             skills.iter().partition(|entry| entry.bundled);
+        if !words.is_empty() {
+            // Those that are called so come before those that only speak of it.
+            for group in [&mut own, &mut carried] {
+                group.sort_by_key(|entry| !is_called(entry, words));
+            }
+        }
         let carried_total = carried.len();
         let (hidden, carried): (Vec<&CatalogEntry>, Vec<&CatalogEntry>) =
             carried.into_iter().partition(|entry| !whole && entry.is_idle_carried());
         let not_allowed = hidden.iter().filter(|entry| entry.blocked_by_allowlist).count();
         let unready = hidden.len() - not_allowed;
-        Self { own, carried, carried_total, unready, not_allowed }
+        Self { own, carried, carried_total, unready, not_allowed, searched: !words.is_empty() }
     }
 
     fn shown(&self) -> impl Iterator<Item = &&'a CatalogEntry> {
@@ -186,6 +195,14 @@ impl<'a> SkillGroups<'a> {
             of.iter().filter(|entry| entry.state == EntryState::Ready).count()
         };
         let (own, carried) = (ready(&self.own), ready(&self.carried));
+        if self.searched {
+            let (ready, all) = (own + carried, self.own.len() + self.carried_total);
+            return match all {
+                0 => "no skill mentions that".to_owned(),
+                1 => "1 skill mentions that".to_owned(),
+                _ => format!("{all} skills mention that, {ready} of them ready"),
+            };
+        }
         match (self.own.len(), self.carried_total) {
             (0, 0) => "no skill is listed".to_owned(),
             (all, 0) => format!("{own} of {all} skills are ready"),
@@ -241,6 +258,12 @@ impl<'a> SkillGroups<'a> {
         }
         notes
     }
+}
+
+/// Whether each of the words stands in the skill's name.
+fn is_called(entry: &CatalogEntry, words: &[String]) -> bool {
+    let name = entry.name.to_lowercase();
+    words.iter().all(|word| name.contains(&word.to_lowercase()))
 }
 
 fn table(skills: &[&CatalogEntry], verbose: bool, with_source: bool) -> TextTable {

@@ -46,6 +46,7 @@ pub(crate) mod read;
 pub(crate) mod registry;
 pub(crate) mod report;
 pub(crate) mod restore;
+pub(crate) mod sbom;
 pub(crate) mod scan;
 pub(crate) mod search;
 #[cfg(feature = "web")]
@@ -56,6 +57,7 @@ pub(crate) mod setup;
 pub(crate) mod skills;
 pub(crate) mod status;
 pub(crate) mod switch;
+pub(crate) mod sync;
 mod terminal_approver;
 pub(crate) mod uninstall;
 pub(crate) mod update;
@@ -133,6 +135,7 @@ fn dispatch(cli: &Cli, out: &mut Printer) -> CommandResult {
     if matches!(command, CliCommand::Learn(args) if args.takes_agent()) {
         options.agent = None;
     }
+    out.tell_of_reading();
     sinew_catalog::use_current_thread();
     // The process ends after one command: taking a catalog of thousands apart would be for nothing.
     let engine = ManuallyDrop::new(Engine::open(environment::of_process()?, options)?);
@@ -184,8 +187,10 @@ pub(crate) fn run_on(cli: &Cli, engine: &Engine, out: &mut Printer) -> CommandRe
         CliCommand::Installed(args) => installed::run(args, engine, out),
         CliCommand::Update(args) => update::run(args, engine, out),
         CliCommand::Verify(args) => verify::run(args, engine, out),
+        CliCommand::Sbom(args) => sbom::run(args, engine, out),
         CliCommand::Pin(args) => pin::run(args, engine, out),
         CliCommand::Restore(args) => restore::run(args, engine, out),
+        CliCommand::Sync(args) => sync::run(args, engine, out),
         CliCommand::Uninstall(args) => {
             let exit = uninstall::run(args, engine, out)?;
             connect::follow_library(engine, out);

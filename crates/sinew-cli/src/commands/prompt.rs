@@ -54,6 +54,9 @@ enum PromptModeArg {
 
 #[derive(Serialize)]
 struct PromptAnswer<'a> {
+    /// What goes before it while the workshop is on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guidance: Option<&'a str>,
     prompt: &'a str,
     report: &'a PromptReport,
     reasons: &'a [Reason],
@@ -84,13 +87,18 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
     };
     let block = engine.skills().prompt(&snapshot.catalog, &options);
     super::tell_issues(engine, &snapshot.catalog, out);
+    let guidance = engine.workshop().guidance().filter(|_| options.mode == PromptMode::Full);
     let answer = PromptAnswer {
+        guidance: guidance.as_deref(),
         prompt: &block.text,
         report: &block.report,
         reasons: &block.reasons,
         snapshot: snapshot.record(),
     };
     out.document(&answer, |text| {
+        if let Some(guidance) = &guidance {
+            text.push_str(&format!("{guidance}\n\n"));
+        }
         text.push_str(&block.text);
         if !block.text.is_empty() {
             text.push('\n');

@@ -157,6 +157,7 @@ fn finish(args: &ReportArgs, origin: OutcomeReporter) -> UseReport {
         kind: args.kind,
         detail: args.detail.clone(),
         key: args.key.clone(),
+        point: args.point.clone(),
         origin,
         side_effects: args.side_effects.clone(),
         ..UseReport::success()

@@ -46,6 +46,7 @@ pub(crate) fn run(args: &SearchArgs, engine: &Engine, out: &mut Printer) -> Comm
     let hub = args.hub.open(engine)?;
     let query = RegistryQuery {
         words: args.words.join(" "),
+        keywords: None,
         sources: args.source.as_deref().map(SearchSources::parse).unwrap_or_default(),
         matching: match (args.exact, args.prefix) {
             (true, _) => NameMatching::Exact,

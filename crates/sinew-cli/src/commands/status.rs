@@ -59,6 +59,10 @@ pub(super) fn write_machine(
     for blocked in &overview.blocked {
         row(text, "", &format!("✗ {}: {}", blocked.name, blocked.why), width)?;
     }
+    if skills.blocked > overview.blocked.len() && !overview.blocked.is_empty() {
+        let left = skills.blocked - overview.blocked.len();
+        row(text, "", &format!("and {left} more: `sinew check`"), width)?;
+    }
     let agents: Vec<String> = overview
         .agents
         .iter()

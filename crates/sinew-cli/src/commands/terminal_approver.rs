@@ -40,11 +40,25 @@ pub(crate) struct TerminalApprover<'a> {
     pub(crate) out: &'a mut Printer,
     given: GivenAnswers<'a>,
     bar: Option<ProgressBar>,
+    /// Candidates of an acquisition that can be chosen by their number.
+    among: Vec<String>,
 }
 
 impl<'a> TerminalApprover<'a> {
     pub(crate) fn new(engine: &'a Engine, out: &'a mut Printer, given: GivenAnswers<'a>) -> Self {
-        Self { engine, out, given, bar: None }
+        Self { engine, out, given, bar: None, among: Vec::new() }
+    }
+
+    /// Asks about one of several candidates, which can be chosen by their number instead.
+    pub(crate) fn ask_among(
+        &mut self,
+        question: &ApprovalQuestion<'_>,
+        among: Vec<String>,
+    ) -> ApprovalAnswer {
+        self.among = among;
+        let answer = self.ask(question);
+        self.among.clear();
+        answer
     }
 
     /// A key of the person at the terminal; `None` where there is no terminal or they leave.
@@ -188,6 +202,16 @@ impl<'a> TerminalApprover<'a> {
             question += " [o]nly the first";
             allowed.push('o');
         }
+        let number = |slug: &String| *slug != approval.subject.name;
+        let numbers: Vec<(char, String)> =
+            ('1'..='9').zip(self.among.iter().cloned()).filter(|(_, slug)| number(slug)).collect();
+        if let (Some((first, _)), Some((last, _))) = (numbers.first(), numbers.last()) {
+            question += &match first == last {
+                true => format!(" [{first}] the other"),
+                false => format!(" [{first}-{last}] another one"),
+            };
+            allowed.extend(numbers.iter().map(|(key, _)| *key));
+        }
         if others {
             question += " [m]ore like these";
             allowed.push('m');
@@ -199,7 +223,11 @@ impl<'a> TerminalApprover<'a> {
             Some('m') => ApprovalAnswer::Others,
             Some('n') => ApprovalAnswer::No,
             Some('c') => ApprovalAnswer::Cancel,
-            _ => ApprovalAnswer::ABSENT,
+            Some(key) => match numbers.into_iter().find(|(number, _)| *number == key) {
+                Some((_, slug)) => ApprovalAnswer::Pick(slug),
+                None => ApprovalAnswer::ABSENT,
+            },
+            None => ApprovalAnswer::ABSENT,
         }
     }
 

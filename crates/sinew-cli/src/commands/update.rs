@@ -16,14 +16,15 @@ use crate::printer::Printer;
 /// then a copy is kept. Exit 0 only when every skill is current or was updated.
 ///
 /// Examples:
+///   sinew update                  what is newer, and what would change
 ///   sinew update todoist-cli
 ///   sinew update --all --dry-run
 ///   sinew update --all --yes --json
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, disable_version_flag = true)]
 pub(crate) struct UpdateArgs {
-    /// The skills, by folder or slug
-    #[arg(value_name = "REF", required_unless_present = "all")]
+    /// The skills, by folder or slug; without one, what is newer is shown and nothing is changed
+    #[arg(value_name = "REF")]
     references: Vec<String>,
     /// Everything that is installed
     #[arg(long, conflicts_with = "references")]
@@ -49,6 +50,9 @@ pub(crate) struct UpdateArgs {
 }
 
 pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    // Nothing was named, so that nothing is changed.
+    let only_looks = args.references.is_empty() && !args.all;
+    let dry_run = args.dry_run || only_looks;
     let hub = args.hub.open(engine)?;
     let workdir = engine.hub().workdir(args.place.place());
     let usage = |what: &str| EngineError::new(ErrorCode::BadVersion, what.to_owned());
@@ -56,7 +60,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
         args.version.as_deref().map(|version| parse_requested_version(version).map_err(usage));
     args.accepted.check(engine, out)?;
     let how = UpdateRequest {
-        dry_run: args.dry_run,
+        dry_run,
         overwrite: args.overwrite,
         accepted: args.accepted.accepted_risks().collect(),
         acceptance: args.accepted.acceptance(),
@@ -65,7 +69,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
         neighbours: Vec::new(),
     };
     let lock = workdir.lock(engine.environment()).map_err(EngineError::from)?;
-    let keys: Vec<String> = match args.all {
+    let keys: Vec<String> = match args.all || only_looks {
         true => lock.skills.keys().cloned().collect(),
         false => args.references.clone(),
     };
@@ -76,7 +80,7 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
         );
         return Ok(Exit::Done);
     }
-    if !args.dry_run {
+    if !dry_run {
         // What turned malicious meanwhile is held back, whether there is an update or not.
         match hub.check_upstream(if args.all { &[] } else { &keys }, &workdir) {
             Ok(problems) => {
@@ -101,6 +105,9 @@ pub(crate) fn run(args: &UpdateArgs, engine: &Engine, out: &mut Printer) -> Comm
     }
     let available = UpdateStatus::Available.as_str();
     let waiting = records.iter().any(|record| record.status == available);
+    if waiting && only_looks {
+        out.hint("`sinew update --all` brings them in, each after a question");
+    }
     Ok(match print_records(&records, out)? {
         Exit::Done if waiting => Exit::No,
         other => other,

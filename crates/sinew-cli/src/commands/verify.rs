@@ -1,8 +1,10 @@
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use serde::Serialize;
 use sinew_engine::hub::{SkillVerification, TreeStatus};
 use sinew_engine::{Engine, EngineError};
+use sinew_hub::signature::SignatureState;
 
 use super::hub::{HubArgs, InstallTargetArgs};
 use crate::exit::{CommandResult, Exit};
@@ -15,8 +17,14 @@ use crate::render;
 /// malicious is held back from then on. A folder that takes an installed skill's name is told, too.
 /// Exit 0 only if all are ok.
 ///
+/// --signature says who signed a skill's folder or archive that is not installed yet, offline; with
+/// --attestation, by the bundle that a code host publishes beside an archive. Exit 0 only if the
+/// signer is proved. security.signatures names the keys and identities that count.
+///
 /// Examples:
 ///   sinew verify
+///   sinew verify --signature ./downloaded-skill
+///   sinew verify --signature tides.zip --attestation tides.sigstore.json
 ///   sinew verify todoist-cli --online
 ///   sinew verify --json
 #[derive(Debug, clap::Args)]
@@ -28,6 +36,12 @@ pub(crate) struct VerifyArgs {
     /// Ask registries for their verdicts
     #[arg(long)]
     online: bool,
+    /// Say who signed this folder or archive
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["references", "online"])]
+    signature: Option<PathBuf>,
+    /// The attestation of that archive, a Sigstore bundle
+    #[arg(long, value_name = "FILE", requires = "signature")]
+    attestation: Option<PathBuf>,
     #[command(flatten)]
     place: InstallTargetArgs,
     #[command(flatten)]
@@ -41,6 +55,12 @@ struct VerifyReport {
 }
 
 pub(crate) fn run(args: &VerifyArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
+    if let Some(path) = &args.signature {
+        let record = engine.hub().signature_of(path, args.attestation.as_deref())?;
+        out.data(&record, |text| writeln!(text, "{}", render::safe(&record.sentence())))?;
+        let is_proved = record.state == SignatureState::Proved;
+        return Ok(if is_proved { Exit::Done } else { Exit::No });
+    }
     let hub = args.hub.open(engine)?;
     let workdir = engine.hub().workdir(args.place.place());
     let mut diagnostics = Vec::new();

@@ -5,9 +5,11 @@
 //! many more there are and how to see them. A pipe gets everything, whole.
 
 mod list_cut;
+mod short_home;
 mod table;
 mod wrap;
 
 pub(crate) use list_cut::{MAX_ROWS, WholeListArgs, beginning, first_rows, write_more};
+pub(crate) use short_home::with_short_home;
 pub(crate) use table::{TableColumn, TextTable, clipped};
 pub(crate) use wrap::fitted;

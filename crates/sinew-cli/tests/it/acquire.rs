@@ -61,8 +61,25 @@ impl World {
         command
     }
 
+    /// What a command prints as data.
+    pub(crate) fn stdout(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().expect("sinew runs");
+        String::from_utf8(output.stdout).expect("text")
+    }
+
+    /// What a command says beside its data.
+    pub(crate) fn stderr(&self, args: &[&str]) -> String {
+        let output = self.command(args).output().expect("sinew runs");
+        String::from_utf8(output.stderr).expect("text")
+    }
+
+    /// The data of a command as JSON.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.stdout(args)).expect("JSON")
+    }
+
     /// The events of a run, and its exit code.
-    fn events(&self, args: &[&str]) -> (Vec<Value>, i32) {
+    pub(crate) fn events(&self, args: &[&str]) -> (Vec<Value>, i32) {
         let args: Vec<&str> = std::iter::once("--json").chain(args.iter().copied()).collect();
         let output = self.command(&args).output().expect("sinew runs");
         let lines = String::from_utf8(output.stdout).expect("text");
@@ -104,7 +121,7 @@ impl World {
         keys
     }
 
-    fn searches(&self) -> usize {
+    pub(crate) fn searches(&self) -> usize {
         self.clawhub.paths().iter().filter(|path| path.contains("/search")).count()
     }
 
@@ -181,7 +198,8 @@ fn first_searched_and_asked_then_recalled() {
         names(&events),
         ["run", "recalled", "searched", "candidates", "needs_approval", "standing"]
     );
-    assert_eq!((&event(&events, "searched")["relevant"], world.searches()), (&2.into(), 1));
+    // Registries are asked with the message and with its keywords.
+    assert_eq!((&event(&events, "searched")["relevant"], world.searches()), (&2.into(), 2));
     assert_eq!(world.github.paths(), [] as [&str; 0], "enough that is reviewed [hub 12]");
     assert_eq!(world.files(), [] as [&str; 0], "nothing before a yes");
     let run = event(&events, "run")["run"].as_str().expect("a run").to_owned();
@@ -209,7 +227,7 @@ fn first_searched_and_asked_then_recalled() {
     assert_eq!(world.locked(), [] as [&str; 0]);
     assert!(!world.files().iter().any(|path| path.starts_with("skills/")), "{:?}", world.files());
     let (events, code) = world.events(&["acquire", WORDED_DIFFERENTLY]);
-    assert_eq!((code, world.searches()), (3, 1), "{events:#?}");
+    assert_eq!((code, world.searches()), (3, 2), "{events:#?}");
     assert_eq!(names(&events)[..3], ["run", "recalled", "candidates"]);
     let shown = &event(&events, "candidates")["candidates"];
     assert_eq!(shown.as_array().map(Vec::len), Some(1));

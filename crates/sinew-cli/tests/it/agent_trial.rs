@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use sinew_testkit::{NpmPackages, TestMachine};
 
-use crate::agents::{AGENT_PACKAGES, GEMINI, PLUGIN_HOSTS};
+use crate::agents::{AGENT_PACKAGES, GEMINI, GOOSE, PLUGIN_HOSTS};
 use crate::support::{command, shown, sinew};
 
 const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
@@ -262,6 +262,24 @@ fn gemini_passes_on_what_was_promised() {
     assert_eq!((&report["skill"], &report["arrival"]), (&json!("photo-resizer"), &json!("text")));
     assert_eq!(report["tools"]["dropped"], json!([]), "{report:#}");
     assert_eq!(report["call"]["state"], "worked", "{report:#}");
+}
+
+/// goose has no hook that adds to a message: its model asks, and the tools arrive.
+#[test]
+fn goose_passes_on_what_was_promised() {
+    let Some(packages) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "goose", GOOSE) else {
+        return;
+    };
+    let machine = machine();
+    assert!(sinew(&machine, &["connect", "goose"]).ends_with("exit 0"));
+    let before = files(&machine.path("home"));
+    let (report, code) = tried(&machine, &packages, "goose");
+    check_untouched(&before, &machine);
+    assert_eq!((code, &report["works"]), (Some(0), &json!(true)), "{report:#}");
+    assert_eq!(report["tools"]["dropped"], json!([]), "{report:#}");
+    assert!(report["tools"]["arrived"].to_string().contains("find_skill"), "{report:#}");
+    assert_eq!(report["call"]["state"], "worked", "{report:#}");
+    assert_eq!(report["hook_chars"], 0, "{report:#}");
 }
 
 /// What a plugin promises is asked of the real program, with the skills that it has itself.

@@ -63,7 +63,9 @@ fn install() -> NewApproval {
 
 fn plan() -> NewApproval {
     let steps = [("reads your tasks", StepRisk::ReadOnly), ("runs todoist", StepRisk::Shell)];
-    let steps = steps.map(|(text, severity)| PlanStep { text: text.to_owned(), severity }).to_vec();
+    let steps = steps
+        .map(|(text, severity)| PlanStep { text: text.to_owned(), severity, effects: Vec::new() })
+        .to_vec();
     NewApproval::new(
         ConsentAct::Plan,
         subject("tasks"),

@@ -85,6 +85,20 @@ fn gh_issues_is_called_by_people_with_arguments_and_gets_its_token() {
     assert_eq!(without["missing"]["bins"], json!(["git"]));
 }
 
+/// `/sinew` goes to `find_skill` without a model in between: what is resolved is what the tool takes.
+#[test]
+fn the_own_command_goes_straight_to_a_tool() {
+    let machine = TestMachine::new().bin("git");
+    let typed = "/sinew who changed this line, and why?";
+    let called = json_of(&machine, &["commands", "resolve", typed, "--tools", "find_skill"]);
+    assert_eq!(called["kind"], "dispatch", "{called}");
+    let payload = &called["dispatch"]["payload"];
+    assert_eq!(payload["command"], "who changed this line, and why?", "{called}");
+    let mut client = crate::mcp::client::Client::session(&machine, json!({}));
+    let told = client.call("find_skill", payload.clone());
+    assert_eq!(told["isError"], json!(false), "{told}");
+}
+
 #[test]
 fn slack_waits_for_its_configuration() {
     assert_eq!(entry(&TestMachine::new(), "slack")["missing"]["config"], json!(["channels.slack"]));

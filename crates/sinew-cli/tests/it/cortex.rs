@@ -164,7 +164,7 @@ fn the_memory_travels_as_a_file() {
     let printed = command(&machine, &["cortex", "export"]).output().expect("sinew runs");
     assert_eq!(String::from_utf8_lossy(&printed.stdout), text);
     let other = TestMachine::new().file("work/in.json", &text);
-    assert_snapshot!(told(&other, &["cortex", "import", "in.json"]));
+    assert_snapshot!(crate::support::typed(&other, &["cortex", "import", "in.json"], ""));
     let again = command(&other, &["cortex", "export"]).output().expect("sinew runs");
     let (again, first): (Value, Value) = (
         serde_json::from_slice(&again.stdout).expect("JSON"),
@@ -172,11 +172,15 @@ fn the_memory_travels_as_a_file() {
     );
     assert_eq!(again, first);
     let torn = TestMachine::new().file("work/torn.json", "{\"version\":1,");
-    assert_snapshot!(told(&torn, &["cortex", "import", "torn.json"]));
-    assert_snapshot!(told(&torn, &["cortex", "import", "nowhere.json", "--replace"]));
+    assert_snapshot!(crate::support::typed(&torn, &["cortex", "import", "torn.json"], ""));
+    assert_snapshot!(crate::support::typed(
+        &torn,
+        &["cortex", "import", "nowhere.json", "--replace"],
+        ""
+    ));
     let odd = r#"{"version": 1, "cortex": {"motor": {"a": {"last_used": "never", "candidates": [{"slug": "x", "weight": 3}]}}}}"#;
     let odd = TestMachine::new().file("work/odd.json", odd);
-    assert_snapshot!(told(&odd, &["cortex", "import", "odd.json"]));
+    assert_snapshot!(crate::support::typed(&odd, &["cortex", "import", "odd.json"], ""));
 }
 
 #[test]

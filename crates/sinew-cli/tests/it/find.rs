@@ -229,7 +229,7 @@ fn a_prompt_for_a_message_keeps_what_fits_whole() {
         machine = machine.file(&format!("work/skills/filler-{number}/SKILL.md"), text);
     }
     let shown = sinew(&machine, &["prompt", "--for", "shrink these photos", "--max-chars", "9000"]);
-    assert!(shown.contains("too large to send.</description>"), "{shown}");
+    assert!(shown.contains("too large to send.</skill>"), "{shown}");
 }
 
 #[test]

@@ -339,10 +339,11 @@ fn two_sessions_at_once_do_not_mix() {
     }
 }
 
-/// Without a home, or with one that cannot be written to, the message passes unchanged.
+/// Without a home the message passes unchanged; with one that cannot be written to, it gets its skill,
+/// and what is not recorded is said.
 #[test]
 #[cfg(unix)]
-fn a_home_that_is_missing_or_read_only_is_met_with_silence() {
+fn a_home_that_is_missing_or_read_only_stops_no_message() {
     let machine = machine_with("{hook: {deadlineMs: 10000}}");
     let mut event = prompt("please resize this photo for the web");
     event["cwd"] = json!(machine.path("work"));
@@ -369,10 +370,11 @@ fn a_home_that_is_missing_or_read_only_is_met_with_silence() {
     // Where a folder is expected, a file: that stops even a process that may write everywhere.
     machine.write("home/.sinew/hooks", "not a folder");
     let output = send(command(&machine, &args));
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(0), 0), "nothing can be kept");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.code() == Some(0) && told.contains("photo-resizer"), "{told}");
     let why = sinew(&machine, &["why", "--last"]);
-    assert!(why.contains("nothing is added: hooks cannot write to"), "{why}");
-    assert!(why.contains("messages pass unchanged until then"), "{why}");
+    assert!(why.contains("not recorded: hooks cannot write to"), "{why}");
+    assert!(why.contains("skills still come along, and nothing is learned"), "{why}");
     // A log that was written before, and cannot be written now.
     fs::remove_file(machine.path("home/.sinew/hooks")).expect("a file");
     hook(&machine, "claude-code", event.clone());
@@ -380,9 +382,10 @@ fn a_home_that_is_missing_or_read_only_is_met_with_silence() {
     fs::remove_file(&lock).and_then(|()| fs::create_dir(&lock)).expect("a folder in its place");
     let mut second = event.clone();
     (second["session_id"], second["prompt_id"]) = (json!("s2"), json!("p2"));
-    assert_eq!(hook(&machine, "claude-code", second), None);
+    let answer = hook(&machine, "claude-code", second).expect("an answer").to_string();
+    assert!(answer.contains("photo-resizer"), "{answer}");
     let why = sinew(&machine, &["why", "--last"]);
-    assert!(why.contains("nothing is added: hooks cannot write to"), "{why}");
+    assert!(why.contains("not recorded: hooks cannot write to"), "{why}");
     assert!(why.contains("before that, the message was given photo-resizer"), "{why}");
 }
 
@@ -407,7 +410,7 @@ fn a_skill_that_is_gone_is_remembered() {
     let answer = hook(&machine, "claude-code", prompt(task)).expect("an answer");
     let text = answer["hookSpecificOutput"]["additionalContext"].as_str().expect("a text");
     assert_eq!(text.lines().count(), 3, "one line in its frame: {text}");
-    assert!(text.contains("`sheet-printer` did tasks like this one before"), "{text}");
+    assert!(text.contains("sheet-printer worked 3 of 3 times for tasks like this one"), "{text}");
     assert!(sinew(&machine, &["why", "--last"]).contains("remembered: sheet-printer"));
     let mut other = prompt("what a lovely evening it was");
     other["prompt_id"] = json!("p2");

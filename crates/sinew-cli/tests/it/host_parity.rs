@@ -13,6 +13,9 @@ use crate::agents::{AGENT_PACKAGES, PLUGIN_HOSTS};
 use crate::support::command;
 
 const GEMINI: &[&str] = &["@google/gemini-cli@0.61.0"];
+const COPILOT: &[&str] = &["@github/copilot@1.0.102"];
+/// The OpenClaw of before skills in folders of folders, and of before most of its plugins.
+const OLD_OPENCLAW: &[&str] = &["openclaw@2026.3.1"];
 
 /// Skills of a person, a project of three levels, plugins of which one is off, links, groups, files that
 /// are no skills.
@@ -20,7 +23,9 @@ fn mixed_machine() -> TestMachine {
     let mut machine = TestMachine::new()
         .file("work/.git/HEAD", "ref: refs/heads/main\n")
         .file("work/.git/config", "[core]\n\trepositoryformatversion = 0\n");
-    for agent in [".claude", ".codex", ".gemini", ".agents", ".config/opencode", ".openclaw"] {
+    for agent in
+        [".claude", ".codex", ".gemini", ".agents", ".config/opencode", ".openclaw", ".copilot"]
+    {
         let name = agent.trim_start_matches('.').replace('/', "-");
         machine = machine
             .skill(&format!("home/{agent}/skills/own-{name}"), &format!("own-{name}"))
@@ -34,7 +39,7 @@ fn mixed_machine() -> TestMachine {
             .skill(&format!("home/{agent}/skills/folder-{name}"), &format!("called-{name}"));
     }
     for (level, name) in [("", "top"), ("a/", "mid"), ("a/b/", "low"), ("a/b/c/", "below")] {
-        for agent in ["claude", "codex", "gemini", "agents", "opencode"] {
+        for agent in ["claude", "codex", "gemini", "agents", "opencode", "github"] {
             let folder = format!("work/{level}.{agent}/skills");
             machine = machine
                 .skill(&format!("{folder}/{name}-{agent}"), &format!("{name}-{agent}"))
@@ -194,4 +199,54 @@ fn gemini_and_sinew_see_the_same_skills() {
     );
     let found = compare(&machine, "gemini", "work/a/b", gemini.path());
     check(&found, "gemini", 6);
+}
+
+#[test]
+fn an_older_openclaw_and_sinew_see_the_same_skills() {
+    let Some(old) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "old-openclaw", OLD_OPENCLAW)
+    else {
+        return;
+    };
+    let machine = mixed_machine()
+        .file("home/.openclaw/openclaw.json", "{channels: {slack: {enabled: true}}}")
+        .skill("home/.openclaw/workspace/skills/mine", "mine");
+    let found = compare(&machine, "openclaw", "work", old.path());
+    check(&found, "openclaw 2026.3.1", 50);
+}
+
+/// A marketplace that is a folder here, with one plugin on and one off, a plugin that was copied, and a
+/// skill that is switched off.
+#[test]
+fn copilot_and_sinew_see_the_same_skills() {
+    let Some(copilot) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "copilot", COPILOT) else {
+        return;
+    };
+    let machine = mixed_machine();
+    let market = machine.path("market").to_string_lossy().into_owned();
+    let copied = machine.path("home/.copilot/installed-plugins/_direct/gamma");
+    let list = r#"{"name":"mp","owner":{"name":"o"},"plugins":[{"name":"alpha","source":"./alpha"},{"name":"beta","source":"./beta"}]}"#;
+    machine.write("market/.github/plugin/marketplace.json", list);
+    for folder in ["market/alpha", "market/beta", "home/.copilot/installed-plugins/_direct/gamma"] {
+        let name = folder.rsplit('/').next().expect("a name");
+        machine.write(
+            &format!("{folder}/plugin.json"),
+            format!(r#"{{"name":"{name}","version":"1.0.0"}}"#),
+        );
+        let skill = format!("---\nname: of-{name}\ndescription: Of {name}\n---\n");
+        machine.write(&format!("{folder}/skills/of-{name}/SKILL.md"), skill);
+    }
+    let settings = format!(
+        r#"{{"extraKnownMarketplaces":{{"mp":{{"source":{{"source":"directory","path":"{market}"}}}}}},"enabledPlugins":{{"alpha@mp":true,"beta@mp":false}},"disabledSkills":["own-agents"]}}"#
+    );
+    machine.write("home/.copilot/settings.json", settings);
+    let config = format!(
+        r#"{{"installedPlugins":[{{"name":"gamma","marketplace":"","version":"1.0.0","installed_at":"2026-11-18T20:05:27Z","cache_path":"{}","enabled":true,"source":{{"source":"local","path":"{market}/alpha"}}}}]}}"#,
+        copied.display()
+    );
+    machine.write("home/.copilot/config.json", config);
+    let found = compare(&machine, "copilot", "work/a/b", copilot.path());
+    check(&found, "copilot", 12);
+    let told = found.to_string();
+    assert!(told.contains("of-alpha") && told.contains("of-gamma"), "{found:#}");
+    assert!(!told.contains("of-beta"), "{found:#}");
 }

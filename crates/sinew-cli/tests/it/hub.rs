@@ -74,7 +74,8 @@ fn a_skill_is_found_shown_installed_listed_updated_and_removed() {
     assert_snapshot!("available", world.run(&["update", "tides", "--dry-run"]));
     assert_snapshot!("pinned", world.run(&["pin", "tides", "--reason", "we like it"]));
     assert_snapshot!("pinned_refuses", world.run(&["update", "tides", "--yes"]));
-    world.run(&["pin", "--remove", "tides"]);
+    // Only a person takes a pin out.
+    typed(&world.machine, &["pin", "--remove", "tides"], "");
     assert_snapshot!("updated", world.run(&["update", "--all", "--yes"]));
     assert_snapshot!("current", world.run(&["update", "--all"]));
     assert_snapshot!("removed", world.run(&["uninstall", "tides", "--yes"]));

@@ -154,7 +154,7 @@ fn the_table_of_agents_is_true() {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let hooks = match agent["hooks"].as_str() {
             Some("commands") => "hooks",
-            Some("plugin") => "plugin",
+            Some(way @ ("plugin" | "skill")) => way,
             // Hooks that add only to the beginning of a session bring nothing with a message.
             _ => "the model asks",
         };

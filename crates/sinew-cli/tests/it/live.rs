@@ -66,7 +66,7 @@ fn a_run_that_the_user_was_content_with_becomes_a_draft() {
     assert_eq!(made.len(), 1, "{made:?}");
     let id = made[0]["id"].as_str().expect("an id");
     let shown = sinew(&machine, &["workshop", "inspect", id]);
-    assert!(shown.contains("exec(cargo test --workspace) (app=cargo)"), "{shown}");
+    assert!(shown.contains("Run `cargo test --workspace`."), "{shown}");
     assert!(sinew(&machine, &["why", "--last"]).contains("the run became a draft of"));
 }
 

@@ -29,6 +29,7 @@ fn the_program_carries_the_plugins() {
         "openclaw/openclaw.plugin.json",
         "openclaw/index.js",
         "opencode/sinew.js",
+        "openpocket/SKILL.md",
     ] {
         let ours = workspace().join("integrations").join(file);
         let carried = workspace().join("crates/sinew-connect/data").join(file);

@@ -2,12 +2,13 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::process::Stdio;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sinew_testkit::TestMachine;
 
-use crate::support::{json, sinew};
+use crate::support::{command, json, sinew};
 
 #[derive(Clone, Copy, PartialEq)]
 enum Manner {
@@ -110,7 +111,7 @@ fn both_dialects_answer_and_without_a_calibration_nothing_is_a_match() {
 fn a_remote_that_fails_is_named_and_the_answer_still_comes() {
     let check = |url: &str| {
         let shown = sinew(&machine(url, "openai"), &["find", "about pictures please"]);
-        assert!(shown.contains("pictures") && shown.contains("no encoder vector"), "{shown}");
+        assert!(shown.contains("pictures") && shown.contains("not indexed by meaning"), "{shown}");
         assert!(!shown.contains("k3y"), "{shown}");
     };
     for manner in [Manner::Failing, Manner::OtherLength, Manner::Rubbish] {
@@ -131,6 +132,53 @@ fn a_message_does_not_wait_longer_than_its_deadline() {
         result["degraded"][0]["message"].as_str().expect("why").contains("no answer within 200 ms"),
         "{result}"
     );
+}
+
+/// Sends a message to Claude Code's hook: what is added, and how long the answer took.
+fn hooked(machine: &TestMachine, message: &str) -> (String, Duration) {
+    let event = serde_json::json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": message,
+        "cwd": machine.path("work"),
+    });
+    let mut hook = command(machine, &["hook", "auto", "--agent", "claude-code"]);
+    let began = Instant::now();
+    let mut child = hook.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("sinew runs");
+    let mut input = child.stdin.take().expect("its input");
+    write!(input, "{event}").expect("it reads");
+    drop(input);
+    let output = child.wait_with_output().expect("its end");
+    (String::from_utf8_lossy(&output.stdout).into_owned(), began.elapsed())
+}
+
+/// A hook asks the remote model as `find` does; one that is late or fails costs its signal and never
+/// the message, and the record of the message names it without the key.
+#[test]
+fn a_hook_keeps_its_deadline_whatever_the_remote_does() {
+    let machine = machine(&server(Manner::Good), "openai");
+    let settings = |url: &str| {
+        format!(
+            "{{hook: {{deadlineMs: 4000}}, route: {{model: 'remote', remote: {{url: '{url}', model: 'm', dims: 26, apiKey: 'k3y', timeoutMs: 60000}}}}}}"
+        )
+    };
+    assert_eq!(json(&machine, &["index", "rebuild"])["pending"], 0);
+    machine.write("home/.sinew/config.json5", settings(&server(Manner::Good)));
+    let (added, _) = hooked(&machine, "about pictures please");
+    assert!(added.contains("pictures"), "{added}");
+    let why = sinew(&machine, &["why", "--last"]);
+    assert!(!why.contains("no answer") && !why.contains("k3y"), "{why}");
+    for (manner, said) in [
+        (Manner::Slow, "no answer within"),
+        (Manner::Failing, "503"),
+        (Manner::Rubbish, "cannot be read"),
+    ] {
+        machine.write("home/.sinew/config.json5", settings(&server(manner)));
+        let (added, took) = hooked(&machine, "about pictures please");
+        assert!(took < Duration::from_secs(8), "{said}: {took:?}");
+        assert!(added.contains("pictures"), "{said}: words still rank: {added}");
+        let why = sinew(&machine, &["why", "--last"]);
+        assert!(why.contains(said), "{said}: {why}");
+        assert!(!why.contains("k3y"), "{why}");
+    }
 }
 
 #[test]

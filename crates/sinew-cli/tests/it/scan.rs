@@ -162,3 +162,170 @@ fn eval_scan_prints_the_table_for_any_labelled_file() {
     let shown = sinew(&machine, &["eval", "scan", "--data", "torn.jsonl"]);
     assert!(shown.contains("line 1") && shown.ends_with("exit 1"), "{shown}");
 }
+
+/// A folder of an agent: skills of its own, a plugin with skills and hooks, and things of no skill.
+fn agents_folder() -> TestMachine {
+    TestMachine::new()
+        .skill("home/.agent/skills/good", "good")
+        .skill("home/.agent/plugins/acme/skills/bad", "bad")
+        .file("home/.agent/plugins/acme/skills/bad/run.sh", PAYLOAD)
+        .file("home/.agent/plugins/acme/.claude-plugin/plugin.json", "{\"name\": \"acme\"}")
+        .file("home/.agent/plugins/acme/hooks/start.sh", PAYLOAD)
+        .file("home/.agent/sessions/one.jsonl", "{}")
+}
+
+fn targets(machine: &TestMachine, target: &str) -> Vec<(String, String)> {
+    let answer = json(machine, &["scan", target]);
+    let results = answer["results"].as_array().unwrap_or_else(|| panic!("{answer:#}"));
+    let text = |value: &serde_json::Value| machine.without_root(value.as_str().unwrap_or_default());
+    results.iter().map(|one| (text(&one["target"]), text(&one["verdict"]))).collect()
+}
+
+fn pair(target: &str, verdict: &str) -> (String, String) {
+    (target.to_owned(), verdict.to_owned())
+}
+
+#[test]
+fn every_skill_of_a_folder_is_scanned_and_what_a_plugin_runs_beside_them() {
+    let machine = agents_folder();
+    assert_eq!(
+        targets(&machine, "~/.agent"),
+        [pair("~/.agent/plugins/acme/skills/bad", "block"), pair("~/.agent/skills/good", "allow")],
+        "what an agent keeps beside its skills is no skill"
+    );
+    assert_eq!(
+        targets(&machine, "~/.agent/plugins/acme"),
+        [pair("~/.agent/plugins/acme/skills/bad", "block"), pair("~/.agent/plugins/acme", "block"),],
+        "a plugin's hooks are run, too"
+    );
+}
+
+/// A repository on this machine with everything of an agent's folder in it.
+#[cfg(unix)]
+fn repository() -> Option<TestMachine> {
+    let machine = agents_folder();
+    let git = |args: &[&str]| {
+        std::process::Command::new("/usr/bin/git")
+            .args([
+                "-c",
+                "user.name=t",
+                "-c",
+                "user.email=t@example.org",
+                "-c",
+                "init.defaultBranch=main",
+            ])
+            .args(args)
+            .env_clear()
+            .env("HOME", machine.path("home"))
+            .current_dir(machine.path("home/.agent"))
+            .output()
+    };
+    for args in [&["init", "-q"][..], &["add", "."], &["commit", "-q", "-m", "all"]] {
+        match git(args) {
+            Ok(output) => assert!(output.status.success(), "{output:?}"),
+            Err(_) => {
+                sinew_testkit::report_skip("git is not installed; no repository was scanned");
+                return None;
+            }
+        }
+    }
+    Some(machine)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_repository_is_fetched_scanned_and_gone_again() {
+    let Some(machine) = repository() else { return };
+    let address = format!("file://{}", machine.path("home/.agent").display());
+    let output = command(&machine, &["scan", &address, "--json"])
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .expect("sinew runs");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let verdicts: Vec<&str> = answer["results"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| one["verdict"].as_str())
+        .collect();
+    assert_eq!(verdicts, ["block", "allow"], "{answer:#}");
+    let left = std::fs::read_dir(machine.path("home/.sinew/cache/git")).expect("a folder");
+    assert_eq!(left.count(), 0, "nothing of it stays");
+    let missing = command(&machine, &["scan", "file:///nowhere/at/all"])
+        .env("PATH", "/usr/bin:/bin")
+        .output()
+        .expect("sinew runs");
+    assert_eq!(missing.status.code(), Some(4), "{missing:?}");
+}
+
+#[test]
+fn a_build_server_gets_a_line_per_finding_one_sarif_file_and_an_exit_code() {
+    let machine = machine();
+    let args = ["scan", "--ci", "--output", "all.sarif"];
+    let output = command(&machine, &args).output().expect("sinew runs");
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("skills/bad/run.sh:2: error: decode-exec: "), "{text}");
+    assert!(text.ends_with("2 scanned, 1 blocked, 0 with warnings\n"), "{text}");
+    let sarif = std::fs::read(machine.path("work/all.sarif")).expect("a file");
+    let sarif: serde_json::Value = serde_json::from_slice(&sarif).expect("JSON");
+    assert_eq!(sarif["runs"].as_array().map(Vec::len), Some(1));
+    let places: Vec<&str> = sarif["runs"][0]["results"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|one| {
+            one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"].as_str()
+        })
+        .collect();
+    assert!(places.contains(&"skills/bad/run.sh"), "as the code host sees it: {places:?}");
+    let github = command(&machine, &args).env("GITHUB_ACTIONS", "true").output().expect("sinew");
+    let text = String::from_utf8_lossy(&github.stdout).into_owned();
+    let line = "::error file=skills/bad/run.sh,line=2,title=sinew%3A decode-exec::";
+    assert!(text.contains(line), "{text}");
+    let clean = command(&machine, &["scan", "--ci", "skills/good"]).output().expect("sinew runs");
+    assert_eq!(clean.status.code(), Some(0));
+    let none = command(&machine, &["scan", "--ci", "skills/none"]).output().expect("sinew runs");
+    assert_eq!(none.status.code(), Some(2));
+}
+
+/// A finding's text is an author's: it must not become a command of the build server.
+#[test]
+fn a_file_name_makes_no_command_of_a_build_server() {
+    let machine = machine().file("work/skills/bad/a\n::stop-commands::x,y.sh", PAYLOAD);
+    let output = command(&machine, &["scan", "--ci", "skills/bad"])
+        .env("GITHUB_ACTIONS", "true")
+        .output()
+        .expect("sinew runs");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let commands = text.lines().filter(|line| line.starts_with("::"));
+    assert!(commands.clone().count() > 1, "{text}");
+    assert!(
+        commands.clone().all(|line| line.starts_with("::error ") || line.starts_with("::warning ")),
+        "{text}"
+    );
+}
+
+/// The hook's entry is run as pre-commit does: split into words, with the changed files behind it.
+#[test]
+fn the_pre_commit_hook_scans_the_skills_of_changed_files() {
+    let root =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.pre-commit-hooks.yaml");
+    let hooks = std::fs::read_to_string(root).expect("the hooks");
+    let entry =
+        hooks.lines().find_map(|line| line.trim().strip_prefix("entry: ")).expect("an entry");
+    let words: Vec<&str> = entry.split_whitespace().collect();
+    assert_eq!(words[0], "sinew");
+    let run = |files: &[&str]| {
+        let args = [&words[1..], files].concat();
+        let output = command(&machine(), &args).output().expect("sinew runs");
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let (code, text) = run(&["skills/bad/run.sh", "skills/bad/SKILL.md", "README.md"]);
+    assert_eq!(code, Some(1), "{text}");
+    assert!(text.ends_with("1 scanned, 1 blocked, 0 with warnings\n"), "each skill once: {text}");
+    assert_eq!(run(&["skills/good/SKILL.md"]).0, Some(0));
+    let (code, text) = run(&["README.md"]);
+    assert_eq!((code, text.as_str()), (Some(0), "0 scanned, 0 blocked, 0 with warnings\n"));
+}

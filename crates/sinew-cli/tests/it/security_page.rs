@@ -10,6 +10,21 @@ const MATRIX: &str =
 /// The beginning of each sentence or row, and its test: a file below `crates/`, and a function in it.
 const SENTENCES: &[(&str, &str, &str)] = &[
     (
+        "The scanner reads what a skill does",
+        "sinew-guard/tests/it/mutators.rs",
+        "what_is_blocked_stays_blocked_in_disguise",
+    ),
+    (
+        "Shell text is split into commands",
+        "sinew-guard/tests/it/script_payloads.rs",
+        "harmful_scripts_behind_harmless_steps_are_seen",
+    ),
+    (
+        "Nothing that a skill says of itself lowers",
+        "sinew-guard/tests/it/false_alarms.rs",
+        "a_name_or_a_homepage_vouches_for_no_place",
+    ),
+    (
         "A skill is text by",
         "sinew-catalog/tests/it/scan.rs",
         "an_honest_skill_is_let_in_and_a_payload_beside_it_is_not",
@@ -154,6 +169,136 @@ const SENTENCES: &[(&str, &str, &str)] = &[
         "Records name what agreed",
         "sinew-cli/tests/it/authority.rs",
         "a_yes_in_a_pipe_counts_only_where_the_file_or_an_approval_covers_it",
+    ),
+    (
+        "a program of a skill reaches more",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "no_way_leads_out_of_a_box",
+    ),
+    (
+        "On Linux, `sinew exec",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "an_honest_skill_works_in_its_box_and_the_report_says_which",
+    ),
+    (
+        "Everything else of the machine is out of reach",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "no_way_leads_out_of_a_box",
+    ),
+    (
+        "There is a network only where",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "an_honest_skill_works_in_its_box_and_the_report_says_which",
+    ),
+    (
+        "Skills that were acquired for one task",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "a_skill_that_was_acquired_for_one_task_runs_in_a_box_unless_a_person_says_otherwise",
+    ),
+    (
+        "`--no-sandbox` takes that back",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "a_skill_that_was_acquired_for_one_task_runs_in_a_box_unless_a_person_says_otherwise",
+    ),
+    (
+        "What a command needs beyond",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "what_the_user_adds_is_there_under_both_homes",
+    ),
+    (
+        "A folder that holds your whole home",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "what_the_user_adds_is_there_under_both_homes",
+    ),
+    (
+        "What lies in your home and is allowed",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "what_the_user_adds_is_there_under_both_homes",
+    ),
+    (
+        "The report (`--json`",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "an_honest_skill_works_in_its_box_and_the_report_says_which",
+    ),
+    (
+        "It takes Linux 6.2",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "where_no_box_is_to_be_had_nothing_starts_that_needs_one",
+    ),
+    (
+        "Where there is none, a command",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "where_no_box_is_to_be_had_nothing_starts_that_needs_one",
+    ),
+    (
+        "Some things stay possible in every box",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "an_honest_skill_works_in_its_box_and_the_report_says_which",
+    ),
+    (
+        "With a network, the kernel limits ports",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "a_network_opens_the_network_alone",
+    ),
+    (
+        "Files of the folder where the command runs",
+        "sinew-cli/tests/it/sandbox/mod.rs",
+        "the_configuration_says_what_is_in_every_box",
+    ),
+    (
+        "a stranger publishes under",
+        "sinew-hub/tests/it/signatures.rs",
+        "an_install_needs_what_the_configuration_asks_for",
+    ),
+    (
+        "A skill can carry",
+        "sinew-hub/tests/it/signatures.rs",
+        "a_key_of_the_configuration_proves_who_signed",
+    ),
+    (
+        "It is checked offline when",
+        "sinew-cli/tests/it/signatures.rs",
+        "the_signer_is_in_the_question_the_lock_and_why",
+    ),
+    (
+        "A file that was changed, added",
+        "sinew-hub/tests/it/signatures.rs",
+        "every_change_of_the_files_breaks_the_signature",
+    ),
+    (
+        "An update by another signer",
+        "sinew-cli/tests/it/signatures.rs",
+        "another_signer_than_before_is_told",
+    ),
+    (
+        "Keys and identities that count",
+        "sinew-hub/tests/it/signatures.rs",
+        "an_install_needs_what_the_configuration_asks_for",
+    ),
+    (
+        "Certificates and log entries",
+        "sinew-hub/tests/it/signatures.rs",
+        "the_public_root_is_built_in",
+    ),
+    (
+        "A key that cannot be read",
+        "sinew-hub/tests/it/signatures.rs",
+        "a_key_that_is_not_named_proves_nothing",
+    ),
+    (
+        "`sinew verify --signature",
+        "sinew-cli/tests/it/signatures.rs",
+        "what_is_not_installed_can_be_asked_who_signed_it",
+    ),
+    (
+        "`sinew registry publish --sign-key",
+        "sinew-cli/tests/it/signatures.rs",
+        "what_is_published_with_a_key_is_signed",
+    ),
+    (
+        "`sinew sbom`",
+        "sinew-cli/tests/it/signatures.rs",
+        "the_bill_of_materials_names_skills_signers_and_programs",
     ),
     ("What sinew does not do", "sinew-guard/tests/it/dev_data.rs", ""),
     ("A scan that finds nothing", "sinew-guard/tests/it/dev_data.rs", ""),

@@ -115,6 +115,46 @@ fn undo_takes_back_only_what_setup_did() {
 }
 
 #[test]
+fn setup_says_what_is_left_to_do_in_an_agent_and_what_comes_next() {
+    let machine = machine();
+    let shown = sinew(&machine, &["setup", "--yes"]);
+    assert!(shown.contains("✓ Codex is connected\n  → Codex asks once"), "{shown}");
+    assert!(shown.contains("ask Claude Code something, then see"), "{shown}");
+    let settings = read(&machine, "home/.claude/settings.json");
+    assert!(!settings.contains("mcp__sinew"), "no tool is allowed unasked: {settings}");
+    let early = sinew(&machine, &["why", "--last"]);
+    assert!(early.contains("hint: start Claude Code and ask it something"), "{early}");
+}
+
+#[test]
+fn connecting_tells_in_a_line_per_file_what_was_written() {
+    let machine = machine();
+    let done = sinew(&machine, &["connect", "codex"]);
+    assert!(done.contains("config.toml (changed: "), "{done}");
+    assert!(done.contains("hooks.json (made: ") && !done.contains("+++ "), "{done}");
+    let whole = sinew(&machine, &["disconnect", "codex", "--dry-run"]);
+    assert!(whole.contains("+++ "), "{whole}");
+    let undone = sinew(&machine, &["disconnect", "codex"]);
+    assert!(undone.contains("(as it was before: "), "{undone}");
+}
+
+#[test]
+fn update_without_a_name_looks_and_changes_nothing() {
+    let shown = sinew(&TestMachine::new(), &["update"]);
+    assert!(shown.contains("nothing is installed here") && shown.ends_with("exit 0"), "{shown}");
+}
+
+#[test]
+fn names_of_several_words_can_be_copied_from_a_hint() {
+    let machine = TestMachine::new()
+        .file("work/skills/two words/SKILL.md", "---\nname: Two Words\ndescription: Count words.\nmetadata: {openclaw: {requires: {bins: [no-such-program]}}}\n---\n# Count\n");
+    let shown = sinew(&machine, &["list"]);
+    assert!(shown.contains("`sinew why 'Two Words'`"), "{shown}");
+    let found = sinew(&machine, &["list", "words"]);
+    assert!(found.contains("1 skill mentions that"), "{found}");
+}
+
+#[test]
 fn without_a_terminal_setup_needs_a_yes() {
     let machine = machine();
     let refused = sinew(&machine, &["setup"]);
@@ -152,4 +192,41 @@ fn help_is_grouped_by_what_people_want() {
     }
     let longest = help.lines().map(|line| line.chars().count()).max();
     assert!(longest <= Some(100), "{longest:?}");
+}
+
+/// An agent on PATH is asked for its own list of skills, and a difference that nothing explains is told.
+#[cfg(unix)]
+#[test]
+fn setup_compares_the_agents_list_with_its_own() {
+    let listing = |extra: &str| {
+        let machine = TestMachine::new().skill("home/.copilot/skills/tides", "tides");
+        let file = machine.path("home/.copilot/skills/tides");
+        let row = format!(
+            r#"{{"name":"tides","path":"{}","enabled":true,"source":"personal-copilot"}}"#,
+            file.display()
+        );
+        machine.script("copilot", &format!("echo '[{row}{extra}]'"))
+    };
+    let run = |machine: &TestMachine| -> (Value, Option<i32>) {
+        let mut setup = command(machine, &["setup", "--yes", "--only", "compare", "--json"]);
+        let path = format!("{}:/usr/bin:/bin", machine.path("bin").display());
+        let output = setup.env("PATH", path).output().expect("sinew runs");
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        (report["steps"].clone(), output.status.code())
+    };
+    let (steps, code) = run(&listing(""));
+    assert_eq!(
+        (&steps[0]["stage"], &steps[0]["status"]),
+        (&"compare".into(), &"done".into()),
+        "{steps}"
+    );
+    assert_eq!(code, Some(0));
+    assert!(steps[0]["detail"].as_str().expect("a text").contains("lists 1 skills, as sinew does"));
+    let ghost = r#",{"name":"ghost","path":"/nowhere/ghost","enabled":true,"source":"plugin"}"#;
+    let (steps, code) = run(&listing(ghost));
+    assert_eq!((&steps[0]["status"], code), (&"failed".into(), Some(1)), "{steps}");
+    assert!(steps[0]["detail"].as_str().expect("a text").contains("doctor --compare copilot"));
+    let silent = TestMachine::new().script("copilot", "echo please log in; exit 1");
+    let (steps, code) = run(&silent);
+    assert_eq!((&steps[0]["status"], code), (&"unchanged".into(), Some(0)), "{steps}");
 }

@@ -118,7 +118,7 @@ fn the_file_is_edited_and_checked_before_it_is_written() {
         crate::support::typed_with(&machine, &["config", "edit"], keys, &[("EDITOR", editor)])
     };
     let seen = edit("good", "");
-    assert!(seen.contains("wrote $ROOT/home/.sinew/config.json5"), "{seen}");
+    assert!(seen.contains("wrote ~/.sinew/config.json5"), "{seen}");
     assert_eq!(text(&machine), "{route: {top: 9}} // edited\n");
     let seen = edit("bad", "n\r");
     assert!(seen.contains("not JSON5") && seen.ends_with("exit 3"), "{seen}");

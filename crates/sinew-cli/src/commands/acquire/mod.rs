@@ -46,6 +46,9 @@ pub(crate) struct AcquireArgs {
     /// Agree to a skill with exactly this digest: to installing it and to its plan
     #[arg(long, value_name = "SLUG@DIGEST")]
     yes_to: Vec<String>,
+    /// Ask about this one of the candidates that are shown: its number, or its name
+    #[arg(long, value_name = "NUMBER|SLUG", conflicts_with = "cancel")]
+    pick: Option<String>,
     /// The area of the task
     #[arg(long, value_name = "NAME", requires = "task")]
     region: Option<String>,
@@ -78,7 +81,8 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
     let market =
         engine.hub().market(&HubOverrides { registry: args.registry.clone(), offline: false })?;
     let acquisition = engine.hub().acquisition(&market);
-    let mut host = TerminalHost::new(engine, out, &args.yes_to, &args.command);
+    let mut host =
+        TerminalHost::new(engine, out, &args.yes_to, &args.command).picking(args.pick.as_deref());
     let standing = match (&args.task, &args.resume, &args.cancel) {
         (Some(task), ..) => {
             let wish = AcquireRequest {

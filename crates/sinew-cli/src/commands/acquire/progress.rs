@@ -97,6 +97,7 @@ pub(super) fn print_progress(told: &AcquireProgress<'_>, out: &mut Printer) {
 /// The candidates, one line each, then what does not fit into a line.
 fn table(candidates: &[CandidateSummary], out: &mut Printer) {
     let mut table = TextTable::new(vec![
+        TableColumn::fixed("#"),
         TableColumn::fixed("SKILL"),
         TableColumn::fixed("VERSION"),
         TableColumn::flexible("DESCRIPTION"),
@@ -106,12 +107,13 @@ fn table(candidates: &[CandidateSummary], out: &mut Printer) {
         TableColumn::fixed("SCAN"),
     ]);
     let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
-    for shown in candidates {
+    for (at, shown) in candidates.iter().enumerate() {
         let source = match shown.reviewed {
             true => render::plain(&shown.address),
             false => render::warning(&format!("{} (unreviewed)", shown.address)),
         };
         table.row(vec![
+            render::plain(&(at + 1).to_string()),
             render::plain(&shown.slug),
             render::plain(shown.version.as_deref().unwrap_or_default()),
             render::plain(shown.description.as_deref().unwrap_or_default()),
@@ -132,6 +134,9 @@ fn table(candidates: &[CandidateSummary], out: &mut Printer) {
         }
         for lesson in &shown.lessons {
             out.warn(&format!("{slug}: {lesson}"));
+        }
+        if !shown.missing.is_empty() {
+            out.warn(&format!("{slug} needs what is not here: {}", shown.missing.join(", ")));
         }
         if let Some(failed) = &shown.failed {
             out.warn(&format!("{slug} cannot be had: {failed}"));

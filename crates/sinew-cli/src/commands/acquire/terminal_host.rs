@@ -6,9 +6,11 @@ use std::time::Duration;
 use sinew_cortex::acquire::UseReport;
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::record::OutcomeReporter;
-use sinew_engine::acquire::{AcquireHost, AcquireProgress, PauseEnd, ReadySkill};
-use sinew_engine::approval::{ApprovalAnswer, ApprovalQuestion, Approver, ConsentChannel};
-use sinew_engine::{Engine, ExecRequest};
+use sinew_engine::acquire::{AcquireHost, AcquireProgress, CandidateSummary, PauseEnd, ReadySkill};
+use sinew_engine::approval::{
+    ApprovalAnswer, ApprovalQuestion, Approver, ConsentAct, ConsentChannel,
+};
+use sinew_engine::{Engine, ExecRequest, SandboxChoice, SandboxGrants};
 use sinew_exec::child::{OutputStream, ProcessControl, StdoutMode};
 use sinew_exec::run::RetryPolicy;
 use sinew_settings::Actor;
@@ -26,6 +28,12 @@ pub(crate) struct TerminalHost<'a> {
     command: &'a [OsString],
     /// No events are wanted, or their reader is gone.
     quiet: bool,
+    /// The candidates that were shown, with their digests.
+    shown: Vec<(String, String)>,
+    /// The candidate that was named on the command line, until it was asked about.
+    pick: Option<&'a str>,
+    /// The candidates that were agreed to on the command line, as `slug@digest`.
+    agreed: &'a [String],
 }
 
 impl<'a> TerminalHost<'a> {
@@ -36,25 +44,62 @@ impl<'a> TerminalHost<'a> {
         command: &'a [OsString],
     ) -> Self {
         let given = GivenAnswers { candidates, ..GivenAnswers::default() };
-        Self { approver: TerminalApprover::new(engine, out, given), command, quiet: false }
+        let approver = TerminalApprover::new(engine, out, given);
+        let (shown, pick) = (Vec::new(), None);
+        Self { approver, command, quiet: false, shown, pick, agreed: candidates }
+    }
+
+    /// With a candidate that was named on the command line.
+    pub(super) fn picking(self, pick: Option<&'a str>) -> Self {
+        Self { pick, ..self }
+    }
+
+    /// The candidate that the command line wants instead of the one that is asked about.
+    fn wanted(&mut self, subject: &str) -> Option<String> {
+        let named = self.pick.take().and_then(|named| match named.parse::<usize>() {
+            Ok(number) => number.checked_sub(1).and_then(|at| self.shown.get(at)),
+            Err(_) => self.shown.iter().find(|(slug, _)| slug == named),
+        });
+        let is_agreed =
+            |(slug, digest): &&(String, String)| self.agreed.contains(&format!("{slug}@{digest}"));
+        let agreed = || self.shown.iter().find(is_agreed);
+        let first_is_agreed =
+            self.shown.iter().any(|shown| shown.0 == subject && is_agreed(&shown));
+        let wanted = named.or_else(|| agreed().filter(|_| !first_is_agreed))?;
+        (wanted.0 != subject).then(|| wanted.0.clone())
     }
 
     /// A caller that reports an outcome: the answer is one document, without the events on the way.
     pub(crate) fn reporting(engine: &'a Engine, out: &'a mut Printer) -> Self {
         let quiet = out.is_json();
         let approver = TerminalApprover::new(engine, out, GivenAnswers::default());
-        Self { approver, command: &[], quiet }
+        Self { approver, command: &[], quiet, shown: Vec::new(), pick: None, agreed: &[] }
     }
 }
 
 impl Approver for TerminalHost<'_> {
     fn ask(&mut self, question: &ApprovalQuestion<'_>) -> ApprovalAnswer {
+        if let ApprovalQuestion::Stored { approval, .. } = question
+            && approval.kind == ConsentAct::Install
+        {
+            if let Some(slug) = self.wanted(&approval.subject.name) {
+                return ApprovalAnswer::Pick(slug);
+            }
+            let shown = self.shown.iter().map(|(slug, _)| slug.clone()).collect();
+            return self.approver.ask_among(question, shown);
+        }
         self.approver.ask(question)
     }
 }
 
 impl AcquireHost for TerminalHost<'_> {
     fn on_progress(&mut self, told: &AcquireProgress<'_>) {
+        if let AcquireProgress::Candidates { candidates, .. } = told {
+            let usable = |shown: &CandidateSummary| {
+                (shown.slug.clone(), shown.digest.clone().unwrap_or_default())
+            };
+            self.shown = candidates.iter().map(usable).collect();
+        }
         if self.quiet {
             return;
         }
@@ -97,6 +142,8 @@ impl AcquireHost for TerminalHost<'_> {
             stdout: if json { StdoutMode::Keep } else { StdoutMode::Inherit },
             // The run itself tries again.
             retry: RetryPolicy::Never,
+            sandbox: SandboxChoice::Configured,
+            grants: SandboxGrants::default(),
         };
         let out = &mut *self.approver.out;
         let mut pass = |stream: OutputStream, bytes: &[u8]| {

@@ -2,8 +2,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use sinew_cortex::record::CortexImportMode;
-use sinew_engine::Cortex;
+use sinew_engine::{Cortex, Engine};
 
+use crate::commands::approve::current_actor;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -30,11 +31,13 @@ pub(crate) struct CortexImportArgs {
 
 pub(super) fn run(
     args: &CortexImportArgs,
+    engine: &Engine,
     cortex: &Cortex<'_>,
     out: &mut Printer,
 ) -> CommandResult {
+    let by = current_actor(engine, out);
     let mode = if args.replace { CortexImportMode::Replace } else { CortexImportMode::Merge };
-    let imported = cortex.import(&args.file, mode)?;
+    let imported = cortex.import(&args.file, mode, &by)?;
     out.data(&imported, |text| {
         let path = render::safe(&imported.path.to_string_lossy());
         let holds = super::holds(imported.regions, imported.candidates, imported.lessons);

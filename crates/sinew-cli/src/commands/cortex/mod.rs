@@ -5,6 +5,7 @@ mod export;
 mod import;
 mod lessons;
 mod prune;
+mod read_only;
 mod rebuild;
 mod reset;
 mod show;
@@ -47,6 +48,7 @@ impl CortexArgs {
             | CortexCommand::Simulate(_) => false,
             CortexCommand::Lessons(_)
             | CortexCommand::Blacklist(_)
+            | CortexCommand::ReadOnly(_)
             | CortexCommand::Import(_)
             | CortexCommand::Rebuild(_)
             | CortexCommand::Reset(_)
@@ -61,6 +63,7 @@ enum CortexCommand {
     Why(why::CortexWhyArgs),
     Lessons(lessons::CortexLessonsArgs),
     Blacklist(blacklist::CortexBlacklistArgs),
+    ReadOnly(read_only::CortexReadOnlyArgs),
     Export(export::CortexExportArgs),
     Import(import::CortexImportArgs),
     Rebuild(rebuild::CortexRebuildArgs),
@@ -79,8 +82,9 @@ pub(crate) fn run(args: &CortexArgs, engine: &Engine, out: &mut Printer) -> Comm
         CortexCommand::Why(args) => why::run(args, &cortex, out),
         CortexCommand::Lessons(args) => lessons::run(args, &cortex, out),
         CortexCommand::Blacklist(args) => blacklist::run(args, engine, &cortex, out),
+        CortexCommand::ReadOnly(args) => read_only::run(args, engine, &cortex, out),
         CortexCommand::Export(args) => export::run(args, &cortex, out),
-        CortexCommand::Import(args) => import::run(args, &cortex, out),
+        CortexCommand::Import(args) => import::run(args, engine, &cortex, out),
         CortexCommand::Rebuild(args) => rebuild::run(args, &cortex, out),
         CortexCommand::Reset(args) => reset::run(args, &cortex, out),
         CortexCommand::Prune(args) => prune::run(args, &cortex, out),

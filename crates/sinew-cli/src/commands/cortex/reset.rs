@@ -7,6 +7,7 @@ use sinew_settings::ErrorCode;
 use crate::commands::backup::check_person;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
+use crate::question;
 use crate::render;
 
 /// Forget what was learned: a region, a skill, or everything
@@ -43,7 +44,7 @@ pub(super) fn run(args: &CortexResetArgs, cortex: &Cortex<'_>, out: &mut Printer
     };
     let what = render::safe(&what);
     check_person(out, "lets sinew forget")?;
-    let agreed = args.yes || out.can_ask() && confirmed(&what);
+    let agreed = args.yes || out.can_ask() && confirmed(&what)?;
     if !agreed {
         return Err(EngineError::new(ErrorCode::NotConfirmed, format!("{what} was not forgotten"))
             .hint("add --yes to forget it without a question")
@@ -55,7 +56,6 @@ pub(super) fn run(args: &CortexResetArgs, cortex: &Cortex<'_>, out: &mut Printer
     Ok(Exit::Done)
 }
 
-fn confirmed(what: &str) -> bool {
-    let question = format!("Forget {what}?");
-    inquire::Confirm::new(&question).with_default(false).prompt().unwrap_or(false)
+fn confirmed(what: &str) -> Result<bool, EngineError> {
+    question::confirmed(&format!("Forget {what}?"), false)
 }

@@ -93,6 +93,7 @@ pub(super) fn write_candidate(text: &mut String, view: &CandidateView) -> std::f
         let why = match filtered {
             FilterReason::Blacklisted => "never offered: it is blacklisted",
             FilterReason::Weak => "not offered: its effective weight is below 0.3",
+            FilterReason::Unfit => "not offered: it was learned for other tasks of the region",
             FilterReason::LastResort => "not offered: a last resort, shown within the last 30 days",
         };
         writeln!(text, "      {}", render::warning(why))?;

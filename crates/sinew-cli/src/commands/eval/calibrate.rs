@@ -1,12 +1,12 @@
 //! `sinew eval calibrate`: decisions fitted to a person's own messages.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 
-use sinew_engine::{Engine, EvalData, RouteCalibration};
+use sinew_engine::{Engine, RouteCalibration};
 use sinew_route::eval::{DecisionFigures, DecisionKeys};
 use sinew_settings::config::UnattendedAct;
 
+use super::EvalDataArgs;
 use crate::commands::approve::deciding_actor;
 use crate::commands::find::ModelArg;
 use crate::exit::{CommandResult, Exit};
@@ -15,18 +15,8 @@ use crate::render;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct EvalCalibrateArgs {
-    /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text [default: the
-    /// catalog]
-    #[arg(long, value_name = "DIR|JSONL")]
-    skills: Option<PathBuf>,
-    /// The messages, as for `eval route` [default: evals/route.jsonl, the test cases of the
-    /// workspace]
-    #[arg(long, value_name = "JSONL")]
-    queries: Option<PathBuf>,
-    /// The right skills by the messages' ids, where another file says them: SkillRouter's
-    /// relevance.json, BFCL's possible_answer
-    #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
+    #[command(flatten)]
+    data: EvalDataArgs,
     /// Which models rank
     #[arg(long, value_enum, default_value = "default")]
     model: ModelArg,
@@ -43,11 +33,7 @@ impl EvalCalibrateArgs {
 }
 
 pub(super) fn run(args: &EvalCalibrateArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let data = EvalData {
-        skills: args.skills.as_deref(),
-        queries: args.queries.as_deref(),
-        answers: args.answers.as_deref(),
-    };
+    let data = args.data.files();
     let actor = deciding_actor(engine, out, UnattendedAct::Settings);
     if args.writes() {
         engine.quality().check_may_calibrate(&actor)?;

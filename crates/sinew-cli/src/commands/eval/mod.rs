@@ -7,7 +7,7 @@ mod triggers;
 use std::path::PathBuf;
 
 use clap::Subcommand;
-use sinew_engine::Engine;
+use sinew_engine::{Engine, EvalData};
 
 use crate::exit::CommandResult;
 use crate::printer::Printer;
@@ -49,6 +49,33 @@ enum EvalCommand {
         #[arg(long, value_name = "FILE")]
         data: PathBuf,
     },
+}
+
+/// The files that routing is measured on.
+#[derive(Debug, clap::Args)]
+struct EvalDataArgs {
+    /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text [default: the
+    /// catalog]
+    #[arg(long, value_name = "DIR|JSONL")]
+    skills: Option<PathBuf>,
+    /// The messages; rows of query, skill and should_trigger work as well [default:
+    /// evals/route.jsonl, the test cases of the workspace]
+    #[arg(long, value_name = "JSONL")]
+    queries: Option<PathBuf>,
+    /// The right skills by the messages' ids, where another file says them: SkillRouter's
+    /// relevance.json, BFCL's possible_answer
+    #[arg(long, value_name = "FILE")]
+    answers: Option<PathBuf>,
+}
+
+impl EvalDataArgs {
+    fn files(&self) -> EvalData<'_> {
+        EvalData {
+            skills: self.skills.as_deref(),
+            queries: self.queries.as_deref(),
+            answers: self.answers.as_deref(),
+        }
+    }
 }
 
 impl EvalArgs {

@@ -8,7 +8,7 @@ use sinew_engine::{Engine, EngineError, EvalData, EvalRunSide, ModelComparison};
 use sinew_guard::atomic::{self, FileAccess};
 use sinew_route::eval::{ConfidenceInterval, RankingFigures, RouteEvalReport};
 
-use super::html;
+use super::{EvalDataArgs, html};
 use crate::commands::find::ModelArg;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
@@ -16,18 +16,8 @@ use crate::render;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct EvalRouteArgs {
-    /// A folder of skills, or JSON lines (.jsonl, .jsonl.gz) with id, name and text [default: the
-    /// catalog]
-    #[arg(long, value_name = "DIR|JSONL")]
-    skills: Option<PathBuf>,
-    /// The messages; rows of query, skill and should_trigger work as well [default:
-    /// evals/route.jsonl, the test cases of the workspace]
-    #[arg(long, value_name = "JSONL")]
-    queries: Option<PathBuf>,
-    /// The right skills by the messages' ids, where another file says them: SkillRouter's
-    /// relevance.json, BFCL's possible_answer
-    #[arg(long, value_name = "FILE")]
-    answers: Option<PathBuf>,
+    #[command(flatten)]
+    data: EvalDataArgs,
     /// Which models rank
     #[arg(long, value_enum, default_value = "default")]
     model: ModelArg,
@@ -43,11 +33,7 @@ pub(super) struct EvalRouteArgs {
 }
 
 pub(super) fn run(args: &EvalRouteArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
-    let data = EvalData {
-        skills: args.skills.as_deref(),
-        queries: args.queries.as_deref(),
-        answers: args.answers.as_deref(),
-    };
+    let data = args.data.files();
     match args.compare.as_slice() {
         [first, second] => compare(first, second, data, engine, out),
         _ => measure(args, data, engine, out),

@@ -3,7 +3,7 @@ mod text;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use sinew_engine::{Engine, RouteRequest};
+use sinew_engine::{Engine, RouteRequest, SkillElsewhere};
 use sinew_settings::Actor;
 use sinew_settings::config::ModelChoice;
 
@@ -11,6 +11,7 @@ use crate::background;
 use crate::environment;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
+use crate::render;
 
 /// How long an answer waits for the vectors of the skills that it is about: as long as a person who asks
 /// does not wonder.
@@ -104,6 +105,19 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
         out.note(&skill.sentence());
         out.hint(&format!("`{}` helps", skill.command));
     }
+    match engine.skill_elsewhere(&snapshot, &message, &answer) {
+        Some(SkillElsewhere::Remembered { slug, success, runs }) => {
+            out.note(&format!(
+                "{} worked {success} of {runs} times for tasks like this one and is not installed",
+                render::safe(&slug)
+            ));
+            out.hint(&format!("`sinew acquire {}` brings it back", shell_word(&message)));
+        }
+        Some(SkillElsewhere::Registries) => {
+            out.hint(&format!("`sinew acquire {}` looks for one", shell_word(&message)));
+        }
+        None => {}
+    }
     for degraded in &answer.degraded {
         out.note(&format!("{} ({})", degraded.sentence(), degraded.remedy));
     }
@@ -113,4 +127,14 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
         background::request_work(engine.environment(), engine.options());
     }
     Ok(if answer.is_none() { Exit::No } else { Exit::Done })
+}
+
+/// Characters of a message that a command repeats.
+const REPEATED: usize = 120;
+
+/// A message as one word of a command line; a long one is shortened to its beginning.
+fn shell_word(message: &str) -> String {
+    let line = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line: String = render::safe(&line).chars().take(REPEATED).collect();
+    format!("'{}'", line.replace('\'', "'\\''"))
 }

@@ -72,11 +72,11 @@ pub(super) fn write(
     write_others(text, answer, others, least)?;
     if explain {
         let needed = format!(
-            "a match needs {} and a lead of {:.0}; model {}; {} µs",
+            "a match needs {} and a lead of {:.0}; took {} ms; model {}",
             percent(answer.threshold),
             100.0 * answer.margin,
-            answer.model,
-            answer.took.total
+            answer.took.total.div_ceil(1000),
+            answer.model
         );
         writeln!(text, "{}", render::dim(&needed))?;
     }

@@ -1,9 +1,10 @@
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use sinew_engine::{Engine, EngineError};
 use sinew_hub::publisher::SkillPublication;
+use sinew_hub::signature::{self, SigningKey, SigningKeyError};
 use sinew_hub::tree::SkillTree;
 use sinew_settings::ErrorCode;
 use sinew_skill::names;
@@ -19,6 +20,7 @@ use crate::printer::Printer;
 ///
 /// Examples:
 ///   sinew registry publish ./my-skill --version 1.0.0
+///   sinew registry publish ./my-skill --version 1.0.1 --sign-key release.pem
 ///   sinew registry publish ./my-skill --version 1.1.0 --changelog "quicker" --owner team
 #[derive(Debug, clap::Args)]
 #[command(verbatim_doc_comment, disable_version_flag = true)]
@@ -40,6 +42,9 @@ pub(crate) struct RegistryPublishArgs {
     /// What is new
     #[arg(long, value_name = "TEXT", default_value = "")]
     changelog: String,
+    /// Sign its files with this private key (PEM, PKCS #8, P-256)
+    #[arg(long, value_name = "FILE")]
+    sign_key: Option<PathBuf>,
     #[command(flatten)]
     remote: RegistryRemoteArgs,
 }
@@ -58,6 +63,10 @@ pub(crate) fn run(args: &RegistryPublishArgs, engine: &Engine, out: &mut Printer
     };
     let slug = args.slug.clone().unwrap_or_else(of_folder);
     let display_name = args.name.clone().unwrap_or_else(|| names::display_name(&slug));
+    let tree = match &args.sign_key {
+        Some(file) => signed(&tree, &slug, file)?,
+        None => tree,
+    };
     let remote = RemoteRegistry::open(&args.remote, engine)?;
     let publisher = remote.publisher()?;
     let owner = match &args.owner {
@@ -87,4 +96,17 @@ pub(crate) fn run(args: &RegistryPublishArgs, engine: &Engine, out: &mut Printer
     });
     out.data(&shown, |text| writeln!(text, "published {reference} at {}", remote.display_base()))?;
     Ok(Exit::Done)
+}
+
+/// The files with a signature over them. The public key is what others put into their configuration.
+fn signed(tree: &SkillTree, name: &str, file: &Path) -> Result<SkillTree, EngineError> {
+    let text =
+        std::fs::read_to_string(file).map_err(|error| EngineError::file("read", file, error))?;
+    let unusable = |error: SigningKeyError| {
+        EngineError::new(ErrorCode::BadKey, format!("{}: {error}", file.display())).hint(
+            "`openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out key.pem` makes one",
+        )
+    };
+    let key = SigningKey::from_pem(&text).map_err(unusable)?;
+    signature::sign(tree, name, &key).map_err(unusable)
 }

@@ -21,7 +21,8 @@ use crate::render;
 ///
 /// Shows what is here, then offers each step by itself: connect an agent, read skills that no
 /// agent shared so far, compute the vectors that finding by meaning needs. At the end a message
-/// goes through a connected agent's hook. Every step can be declined, run alone and repeated;
+/// goes through a connected agent's hook, and each agent is asked for its own list of skills, to see
+/// whether sinew's is the same. Every step can be declined, run alone and repeated;
 /// --undo takes back what setup did.
 ///
 /// Examples:
@@ -69,6 +70,8 @@ pub(super) enum SetupStage {
     Index,
     /// Send a message through a connected agent's hook
     Prove,
+    /// Ask each agent for its own list of skills, and compare
+    Compare,
 }
 
 /// What was found and done.
@@ -89,16 +92,8 @@ pub(crate) fn run(args: &SetupArgs, engine: &Engine, out: &mut Printer) -> Comma
     }
     survey(engine, out)?;
     let mut wizard = steps::SetupWizard::begin(args, engine, out)?;
-    if args.wants(SetupStage::Connect) {
-        wizard.connect()?;
-    }
-    if args.wants(SetupStage::Import) {
-        wizard.import()?;
-    }
-    if args.wants(SetupStage::Index) {
-        wizard.index();
-    }
-    let steps = wizard.finish()?;
+    let taken = wizard.take_steps();
+    let steps = wizard.finish(taken)?;
     let proof = match args.wants(SetupStage::Prove) && !args.dry_run {
         true => proof::prove(engine)?,
         false => None,
@@ -146,6 +141,9 @@ fn write_report(text: &mut String, report: &SetupReport) -> std::fmt::Result {
             StepStatus::Failed => render::bad("✗"),
         };
         writeln!(text, "{mark} {}", render::safe(&step.detail))?;
+        if let Some(note) = step.note {
+            writeln!(text, "  {} {note}", render::warning("→"))?;
+        }
     }
     if let Some(proof) = &report.proof {
         let mark = if proof.works { render::good("✓") } else { render::bad("✗") };

@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 use sinew_engine::connect::{ConnectParts, ConnectRequest, ConnectScope, FileChangeStatus};
-use sinew_engine::{Engine, EngineError, ImportRequest, ImportStatus, SkillImportMode};
+use sinew_engine::{
+    COMPARE_TIME, Engine, EngineError, HostComparison, ImportRequest, ImportStatus, SkillImportMode,
+};
 use sinew_settings::ErrorCode;
 use sinew_settings::config::ModelChoice;
 
@@ -10,6 +12,7 @@ use super::record::SetupRecord;
 use super::{SetupArgs, SetupStage};
 use crate::commands::connect;
 use crate::printer::Printer;
+use crate::question;
 use crate::render;
 
 /// A step, and what became of it.
@@ -20,6 +23,9 @@ pub(super) struct SetupStep {
     pub(super) agent: Option<&'static str>,
     pub(super) status: StepStatus,
     pub(super) detail: String,
+    /// What the user has to do for it to work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) note: Option<&'static str>,
 }
 
 /// What became of a step.
@@ -69,8 +75,25 @@ impl<'a> SetupWizard<'a> {
         Ok(Self { args, engine, out, record, steps: Vec::new() })
     }
 
+    /// Every step that was asked for.
+    pub(super) fn take_steps(&mut self) -> Result<(), EngineError> {
+        if self.args.wants(SetupStage::Connect) {
+            self.connect()?;
+        }
+        if self.args.wants(SetupStage::Import) {
+            self.import()?;
+        }
+        if self.args.wants(SetupStage::Index) {
+            self.index();
+        }
+        if self.args.wants(SetupStage::Compare) {
+            self.compare()?;
+        }
+        Ok(())
+    }
+
     /// Connects the agents that are here, each after a question.
-    pub(super) fn connect(&mut self) -> Result<(), EngineError> {
+    fn connect(&mut self) -> Result<(), EngineError> {
         for agent in self.engine.connect().connections()? {
             if !agent.found || !agent.files.is_empty() {
                 if !agent.files.is_empty() {
@@ -86,6 +109,9 @@ impl<'a> SetupWizard<'a> {
             }
             // One agent whose files are broken does not keep the others out.
             if let Err(error) = self.connect_one(agent.agent, agent.title) {
+                if error.code == ErrorCode::NotConfirmed {
+                    return Err(error);
+                }
                 let detail = format!("{} could not be connected: {}", agent.title, error.message);
                 self.note(SetupStage::Connect, Some(agent.agent), StepStatus::Failed, detail);
             }
@@ -94,7 +120,7 @@ impl<'a> SetupWizard<'a> {
     }
 
     fn connect_one(&mut self, agent: &'static str, title: &str) -> Result<(), EngineError> {
-        let request = ConnectRequest {
+        let mut request = ConnectRequest {
             agent: agent.to_owned(),
             scope: ConnectScope::User,
             parts: ConnectParts::default(),
@@ -102,15 +128,22 @@ impl<'a> SetupWizard<'a> {
             allow_read: false,
             force: false,
         };
-        let plan = self.engine.connect().plan(&request)?;
+        let mut plan = self.engine.connect().plan(&request)?;
+        let note = plan.note;
         let mut about = format!("{title}:");
         for file in plan.files.iter().filter(|file| file.status != FileChangeStatus::Unchanged) {
-            let (added, removed) = changed_lines(&file.diff);
             let path = render::safe(&file.file.to_string_lossy());
-            about.push_str(&format!("\n  {path}: {added} lines added, {removed} removed"));
+            about.push_str(&format!("\n  {path}: {}", connect::changed_lines(&file.diff)));
         }
-        let status = match self.ask(&about, &format!("Connect {title}?")) {
+        let status = match self.ask(&about, &format!("Connect {title}?"))? {
             StepConsent::Yes => {
+                // What an agent may do unasked is never widened by --yes.
+                let reads =
+                    format!("May {title} call sinew's tools that only read without asking?");
+                if plan.offers_allow_read && !self.args.yes && question::confirmed(&reads, true)? {
+                    request.allow_read = true;
+                    plan = self.engine.connect().plan(&request)?;
+                }
                 self.engine.connect().connect(&request, plan)?;
                 self.record.connected(agent);
                 StepStatus::Done
@@ -124,11 +157,14 @@ impl<'a> SetupWizard<'a> {
             _ => format!("{title} would be connected"),
         };
         self.note(SetupStage::Connect, Some(agent), status, detail);
+        if let (StepStatus::Done, Some(step)) = (status, self.steps.last_mut()) {
+            step.note = note;
+        }
         Ok(())
     }
 
     /// Reads the folders of agents that are not read yet, where they are.
-    pub(super) fn import(&mut self) -> Result<(), EngineError> {
+    fn import(&mut self) -> Result<(), EngineError> {
         let mut request = ImportRequest {
             agents: Vec::new(),
             mode: SkillImportMode::Register,
@@ -147,7 +183,7 @@ impl<'a> SetupWizard<'a> {
         let paths: Vec<String> =
             roots.iter().map(|root| render::safe(&root.path.to_string_lossy())).collect();
         let about = format!("{new} skills are not read yet:\n  {}", paths.join("\n  "));
-        let (status, detail) = match self.ask(&about, "Read them where they are?") {
+        let (status, detail) = match self.ask(&about, "Read them where they are?")? {
             StepConsent::Yes => {
                 request.write = true;
                 self.engine.connect().import(&request)?;
@@ -162,7 +198,7 @@ impl<'a> SetupWizard<'a> {
     }
 
     /// Computes the vectors that are missing, with a bar.
-    pub(super) fn index(&mut self) {
+    fn index(&mut self) {
         let (routing, snapshot) = (self.engine.routing(), self.engine.snapshot());
         let pending = routing.pending_vectors(&snapshot, ModelChoice::Default);
         let (status, detail) = if pending == 0 {
@@ -179,24 +215,59 @@ impl<'a> SetupWizard<'a> {
         self.note(SetupStage::Index, None, status, detail);
     }
 
-    /// What was done, kept for `--undo`.
-    pub(super) fn finish(self) -> Result<Vec<SetupStep>, EngineError> {
-        self.record.write(self.engine)?;
-        Ok(self.steps)
+    /// Asks each agent that is here for its own list of skills. One that cannot be asked, because it
+    /// wants an account or is only a folder here, is no fault of this machine.
+    fn compare(&mut self) -> Result<(), EngineError> {
+        let agents = self.engine.comparable_agents();
+        if agents.is_empty() {
+            return Ok(());
+        }
+        let about = format!(
+            "{} can say which skills they see; nothing leaves this machine:",
+            agents.join(", ")
+        );
+        let consent = self.ask(&about, "Start each, and compare?")?;
+        for agent in agents {
+            let (status, detail) = match consent {
+                StepConsent::Yes => match self.engine.compare_host(agent, COMPARE_TIME) {
+                    Ok(found) => comparison_step(&found),
+                    Err(error) => {
+                        (StepStatus::Unchanged, format!("{agent} gave no list: {}", error.message))
+                    }
+                },
+                StepConsent::No => {
+                    (StepStatus::Declined, format!("{agent}'s own list was not asked for"))
+                }
+                StepConsent::DryRun => {
+                    (StepStatus::Planned, format!("{agent} would be asked for its own list"))
+                }
+            };
+            self.note(SetupStage::Compare, Some(agent), status, detail);
+        }
+        Ok(())
     }
 
-    fn ask(&mut self, about: &str, question: &str) -> StepConsent {
+    /// What was done, kept for `--undo`; also where a person stopped half-way.
+    pub(super) fn finish(
+        self,
+        taken: Result<(), EngineError>,
+    ) -> Result<Vec<SetupStep>, EngineError> {
+        self.record.write(self.engine)?;
+        taken.map(|()| self.steps)
+    }
+
+    fn ask(&mut self, about: &str, question: &str) -> Result<StepConsent, EngineError> {
         if self.args.dry_run {
-            return StepConsent::DryRun;
+            return Ok(StepConsent::DryRun);
         }
         if self.args.yes {
-            return StepConsent::Yes;
+            return Ok(StepConsent::Yes);
         }
-        self.out.ask(&format!("{about}\n"));
-        match inquire::Confirm::new(question).with_default(true).prompt() {
-            Ok(true) => StepConsent::Yes,
-            Ok(false) | Err(_) => StepConsent::No,
-        }
+        self.out.ask(&format!("\n{about}\n"));
+        Ok(match question::confirmed(question, true)? {
+            true => StepConsent::Yes,
+            false => StepConsent::No,
+        })
     }
 
     fn note(
@@ -206,14 +277,24 @@ impl<'a> SetupWizard<'a> {
         status: StepStatus,
         detail: String,
     ) {
-        self.steps.push(SetupStep { stage, agent, status, detail });
+        self.steps.push(SetupStep { stage, agent, status, detail, note: None });
     }
 }
 
-/// How many lines a diff adds and removes.
-fn changed_lines(diff: &str) -> (usize, usize) {
-    let count = |sign: char, head: &str| {
-        diff.lines().filter(|line| line.starts_with(sign) && !line.starts_with(head)).count()
-    };
-    (count('+', "+++"), count('-', "---"))
+fn comparison_step(found: &HostComparison) -> (StepStatus, String) {
+    let HostComparison { title, agent, host_total, explained, unexplained, .. } = found;
+    if found.is_explained() {
+        let told = match explained {
+            0 => String::new(),
+            _ => format!(", {explained} with a reason to differ"),
+        };
+        return (
+            StepStatus::Done,
+            format!("{title} lists {host_total} skills, as sinew does{told}"),
+        );
+    }
+    let detail = format!(
+        "{title} and sinew differ in {unexplained} skills without a known reason: `sinew doctor --compare {agent}`"
+    );
+    (StepStatus::Failed, detail)
 }

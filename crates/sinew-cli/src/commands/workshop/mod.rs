@@ -19,8 +19,10 @@ mod restore;
 mod review;
 mod revise;
 mod shared;
+mod split;
 mod status;
 mod suggest;
+mod tend;
 mod undo;
 mod write_support_file;
 
@@ -63,6 +65,8 @@ enum WorkshopCommand {
     WriteSupportFile(write_support_file::WorkshopSupportFileArgs),
     Capture(capture::WorkshopCaptureArgs),
     Promote(promote::WorkshopPromoteArgs),
+    Split(split::WorkshopSplitArgs),
+    Tend(tend::WorkshopTendArgs),
     Import(import::WorkshopImportArgs),
     Export(export::WorkshopExportArgs),
 }
@@ -86,6 +90,8 @@ impl WorkshopArgs {
             | WorkshopCommand::WriteSupportFile(_)
             | WorkshopCommand::Capture(_)
             | WorkshopCommand::Promote(_)
+            | WorkshopCommand::Split(_)
+            | WorkshopCommand::Tend(_)
             | WorkshopCommand::Import(_) => true,
         }
     }
@@ -112,6 +118,8 @@ pub(crate) fn run(args: &WorkshopArgs, engine: &Engine, out: &mut Printer) -> Co
         WorkshopCommand::WriteSupportFile(args) => write_support_file::run(args, engine, out),
         WorkshopCommand::Capture(args) => capture::run(args, engine, out),
         WorkshopCommand::Promote(args) => promote::run(args, engine, out),
+        WorkshopCommand::Split(args) => split::run(args, engine, out),
+        WorkshopCommand::Tend(args) => tend::run(args, engine, out),
         WorkshopCommand::Import(args) => import::run(args, engine, out),
         WorkshopCommand::Export(args) => export::run(args, engine, out),
     }

@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Write as _};
 
+use sinew_guard::Untrusted;
 use sinew_workshop::{
-    GateReport, ProbationStatus, Proposal, ProposalFinding, ProposalPreview, ProposalState,
-    ProposalUpdate,
+    GateReport, ProbationStatus, Proposal, ProposalChange, ProposalFinding, ProposalPreview,
+    ProposalState, ProposalUpdate,
 };
 
 use crate::render::{self, StyledText, bad, dim, good, plain, safe, warning};
@@ -126,7 +127,31 @@ pub(super) fn preview(text: &mut String, preview: &ProposalPreview) -> fmt::Resu
     )?;
     findings(text, &proposal.scan_findings)?;
     writeln!(text)?;
-    render::diff(text, &preview.diff())
+    let ProposalChange::Create { files, generated: Some(_), .. } = &proposal.change else {
+        return render::diff(text, &preview.diff());
+    };
+    // A draft is judged as a whole: its page as a reader sees it, and what comes with it.
+    page(text, &preview.after)?;
+    for (path, file) in files {
+        writeln!(text)?;
+        writeln!(text, "  {} {}, {} lines", label(dim, "with"), safe(path), file.lines().count())?;
+    }
+    Ok(())
+}
+
+/// A skill's page as a reader sees it: without front matter and marks of headings.
+fn page(text: &mut String, file: &str) -> fmt::Result {
+    let body = sinew_skill::split_front_matter(file).map_or(file, |fenced| fenced.body);
+    for line in body.trim().lines() {
+        let shown = Untrusted::new(line).for_terminal();
+        match line.trim_start_matches('#') {
+            title if title.len() < line.len() && title.starts_with(' ') => {
+                render::heading(text, &safe(title))?;
+            }
+            _ => writeln!(text, "{shown}")?,
+        }
+    }
+    Ok(())
 }
 
 fn source(proposal: &Proposal) -> &'static str {

@@ -206,7 +206,7 @@ fn edited(
         ProposalChange::Create { body, .. } | ProposalChange::Append { body, .. } => (body, false),
         ProposalChange::Replace { new_text, .. } => (new_text, true),
         ProposalChange::Rule { rule, .. } => (rule, false),
-        ProposalChange::Retire { .. } => {
+        ProposalChange::Retire { .. } | ProposalChange::Reshape { .. } => {
             out.note("there is no text to edit: approve it, or reject it");
             return Ok(None);
         }

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Person, Ran, Team};
-use crate::support::{UNATTENDED, command};
+use crate::support::{UNATTENDED, command, typed_with};
 
 const DEMO: &str = "demo-skill";
 
@@ -63,7 +63,15 @@ fn sinew_and_clawhub_manage_one_folder() {
     sinew(&alice, &["verify", "--online"]).ok("ok demo-skill");
     sinew(&alice, &["pin", DEMO, "--reason", "stays"]).ok("pinned");
     alice.clawhub(&["update", DEMO]).fails("pinned");
-    sinew(&alice, &["pin", "--remove", DEMO]).ok("free");
+    sinew(&alice, &["pin", "--remove", DEMO]).fails("only a person");
+    let workspace = alice.path("work").display().to_string();
+    let told = typed_with(
+        &team.machine,
+        &["pin", "--remove", DEMO, "--workspace", &workspace],
+        "",
+        &[("HOME", alice.path("home").display().to_string())],
+    );
+    assert!(told.contains("free"), "{told}");
 
     // It removes the skill.
     alice.clawhub(&["uninstall", DEMO, "--yes"]).ok(DEMO);

@@ -1,18 +1,20 @@
 //! Commands: a person at a terminal, and an agent that runs them in a pipe.
 
-use sinew_testkit::TestMachine;
+use sinew_testkit::{ClawHubDouble, GitHubDouble, TestMachine};
 
 use super::{MatrixRows, machine};
-use crate::support::{command, json, sinew, typed};
+use crate::support::{command, json, sinew, typed, typed_with};
 
-/// What is typed to try each command that acts; nothing for one that opens an editor, that measures for
-/// a minute, or that talks to a registry, whose own token decides.
+/// What is typed to try each command that acts. `$` words stand for things that exist, `+` for a blank
+/// inside an argument.
 const ROWS: &[(&str, &str)] = &[
     ("report", "report --region writing --skill notes --version 1 --result ok"),
     ("install", "install ./new/tides --yes"),
-    ("update", ""),
-    ("pin", ""),
-    ("restore", ""),
+    ("update", "update $CHANGED"),
+    ("pin", "pin $INSTALLED"),
+    ("pin", "pin --remove $INSTALLED"),
+    ("restore", "restore"),
+    ("sync", "sync --file new/skills.toml --yes"),
     ("uninstall", "uninstall tides --yes"),
     ("approve", "approve $APPROVAL"),
     ("learn", "learn ./run.jsonl"),
@@ -25,31 +27,34 @@ const ROWS: &[(&str, &str)] = &[
     ("validate", "validate skills/notes --fix"),
     ("doctor", "doctor --fresh"),
     ("backup", "backup --restore"),
-    ("acquire", ""),
+    ("acquire", "acquire manage+my+to-do+list"),
     ("cortex blacklist", "cortex blacklist add noisy"),
+    ("cortex read-only", "cortex read-only noisy@sha256:00"),
     ("cortex reset", "cortex reset --region writing --yes"),
     ("cortex prune", "cortex prune"),
     ("cortex rebuild", "cortex rebuild"),
-    ("cortex import", ""),
+    ("cortex import", "cortex import ./cortex.json"),
     ("workshop suggest", "workshop suggest --skill standup --description standup --body -x"),
     ("workshop revise", "workshop revise $PROPOSAL --body -y"),
     ("workshop reject", "workshop reject $PROPOSAL"),
     ("workshop apply", "workshop apply $PROPOSAL"),
     ("workshop restore", "workshop restore $PROPOSAL --ack x --reason fine"),
     ("workshop undo", "workshop undo $WRITTEN"),
-    ("workshop promote", ""),
+    ("workshop promote", "workshop promote $DRAFT"),
+    ("workshop split", "workshop split mixed"),
+    ("workshop tend", "workshop tend"),
     ("workshop write-support-file", "workshop write-support-file notes references/a.md --body x"),
-    ("workshop capture", ""),
-    ("workshop import", ""),
-    ("workshop review", ""),
+    ("workshop capture", "workshop capture --text no,+always+run+the+tests+before+you+commit"),
+    ("workshop import", "workshop import ./openclaw.json"),
+    ("workshop review", "workshop review"),
     ("skills load", "skills load --all"),
     ("skills migrate", "skills migrate"),
     ("config import", "config import openclaw"),
     ("config set", "config set route.top 7"),
     ("config unset", "config unset route.top"),
-    ("config edit", ""),
+    ("config edit", "config edit"),
     ("bundled eject", "bundled eject sinew"),
-    ("eval calibrate", ""),
+    ("eval calibrate", "eval calibrate --model words"),
     ("new", "new soups --from soup"),
     ("enable", "enable tea"),
     ("disable", "disable notes"),
@@ -80,6 +85,7 @@ const LOOKS: &[&str] = &[
     "search",
     "installed",
     "verify",
+    "sbom",
     "commands",
     "hook",
     "mcp",
@@ -144,14 +150,23 @@ pub(super) fn tried() -> MatrixRows {
         assert!(has_row, "the command {name} has no row");
     }
     let (terminal, pipe) = (machine(), machine());
+    let (clawhub, github) = (ClawHubDouble::new(), GitHubDouble::new());
+    let about = "Manage todo lists, tasks and reminders";
+    let text = format!("---\nname: todo\ndescription: {about}\n---\n1. List the open tasks\n");
+    clawhub.publish("kim", "todo", "1.0.0", &[("SKILL.md", &text)]);
+    clawhub.describe("kim", "todo", about);
+    let vars = [
+        ("SINEW_REGISTRY", clawhub.address().to_owned()),
+        ("SINEW_GITHUB_API_BASE_URL", github.address().to_owned()),
+        ("SINEW_GITHUB_CODELOAD_BASE_URL", github.address().to_owned()),
+        ("SKILLS_API_URL", github.address().to_owned()),
+        ("EDITOR", "true".to_owned()),
+    ];
     let mut rows = MatrixRows::new();
     for (name, typed_args) in ROWS {
         assert!(known.iter().any(|known| known == name), "there is no command {name}");
-        if typed_args.is_empty() {
-            continue;
-        }
-        let at_terminal = in_terminal(&terminal, &filled(&terminal, typed_args));
-        let in_pipe = in_pipe(&pipe, &filled(&pipe, typed_args));
+        let at_terminal = in_terminal(&terminal, &filled(&terminal, typed_args), &vars);
+        let in_pipe = in_pipe(&pipe, &filled(&pipe, typed_args), &vars);
         rows.insert(
             (*typed_args).to_owned(),
             vec![("person at a terminal", at_terminal), ("agent in a pipe", in_pipe)],
@@ -184,7 +199,37 @@ fn filled(machine: &TestMachine, text: &str) -> Vec<String> {
         assert!(told.ends_with("exit 0"), "{told}");
         text = text.replace("$WRITTEN", "retro");
     }
-    text.split(' ').map(str::to_owned).collect()
+    if text.contains("$CHANGED") {
+        installed(machine, "ebb");
+        machine.write("work/new/ebb/SKILL.md", "---\nname: ebb\ndescription: Ebb.\n---\nOther.\n");
+        text = text.replace("$CHANGED", "ebb");
+    }
+    if text.contains("$INSTALLED") {
+        if !machine.path("work/skills/neap").exists() {
+            installed(machine, "neap");
+        }
+        text = text.replace("$INSTALLED", "neap");
+    }
+    if text == "restore" {
+        installed(machine, "slack-water");
+        let folder = machine.path("work/skills/slack-water");
+        std::fs::remove_dir_all(folder).expect("the installed folder");
+    }
+    if text.contains("$DRAFT") {
+        let told = sinew(machine, &["learn", "./run.jsonl"]);
+        let waiting = json(machine, &["workshop", "list"]).to_string();
+        let name = waiting.split("\"skillName\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        text = text.replace("$DRAFT", name.unwrap_or_else(|| panic!("{told}\n{waiting}")));
+    }
+    text.split(' ').map(|word| word.replace('+', " ")).collect()
+}
+
+/// A skill of a folder, with a person's yes.
+fn installed(machine: &TestMachine, name: &str) {
+    let text = format!("---\nname: {name}\ndescription: {name}.\n---\nText.\n");
+    machine.write(&format!("work/new/{name}/SKILL.md"), text);
+    let told = typed(machine, &["install", &format!("./new/{name}")], "y\n");
+    assert!(told.ends_with("exit 0"), "{told}");
 }
 
 /// What a person proposed, at a terminal.
@@ -204,9 +249,11 @@ fn words(args: &[String]) -> Vec<&str> {
 }
 
 /// A person who says no, so that what is asked is told from what is done.
-fn in_terminal(machine: &TestMachine, args: &[String]) -> String {
+fn in_terminal(machine: &TestMachine, args: &[String], vars: &[(&str, String)]) -> String {
     let args: Vec<&str> = words(args).into_iter().filter(|arg| *arg != "--yes").collect();
-    let told = typed(machine, &args, "n\nn\nn\n");
+    // The review of proposals has a key of its own for leaving.
+    let keys = if args.contains(&"review") { "q" } else { "n\nn\nn\n" };
+    let told = typed_with(machine, &args, keys, vars);
     match told.rsplit("exit ").next() {
         Some("0") => "allowed".to_owned(),
         Some("3") => "asked".to_owned(),
@@ -215,8 +262,9 @@ fn in_terminal(machine: &TestMachine, args: &[String]) -> String {
     }
 }
 
-fn in_pipe(machine: &TestMachine, args: &[String]) -> String {
-    let output = command(machine, &words(args)).output().expect("sinew runs");
+fn in_pipe(machine: &TestMachine, args: &[String], vars: &[(&str, String)]) -> String {
+    let vars = vars.iter().map(|(name, value)| (name, value));
+    let output = command(machine, &words(args)).envs(vars).output().expect("sinew runs");
     let told = String::from_utf8_lossy(&output.stderr);
     match output.status.code() {
         Some(0) => "allowed".to_owned(),

@@ -65,6 +65,8 @@ const ROUTES: &[(&str, &str)] = &[
     ("POST /api/v1/cortex/blacklist", r#"{"slug":"noisy","reason":"x"}"#),
     ("DELETE /api/v1/cortex/blacklist/{slug}", "{}"),
     ("POST /api/v1/outcomes", r#"{"skill":"notes","region":"writing","outcome":"success"}"#),
+    ("POST /api/v1/acquire", r#"{"task":"write the standup note","keywords":["a"]}"#),
+    ("POST /api/v1/acquire/{run}", r#"{"action":"cancel"}"#),
     ("POST /api/v1/approvals/{id}/decision", r#"{"decision":"approve"}"#),
     (
         "POST /api/v1/proposals",
@@ -93,6 +95,7 @@ const FORMS: &[(&str, &str)] = &[
     ("/skills/{name}/accept", "digest=other&rule=any&reason=seen"),
     ("/route/case", "message=take+notes&expect=notes"),
     ("/cortex/blacklist", "slug=loud&set=add"),
+    ("/cortex/read-only", "slug=loud&digest=sha256:00"),
     ("/cortex/reset", "region=writing"),
     ("/workshop/{id}/{action}", ""),
     ("/traces/{id}/{action}", ""),
@@ -229,7 +232,11 @@ impl MatrixServer {
             path if path.ends_with("/remove") => "spare",
             _ => "notes",
         };
-        template.replace("{id}", &id).replace("{name}", name).replace("{slug}", "noisy")
+        template
+            .replace("{id}", &id)
+            .replace("{name}", name)
+            .replace("{slug}", "noisy")
+            .replace("{run}", "none")
     }
 
     pub(super) fn routes(&self) -> MatrixRows {

@@ -1,24 +1,34 @@
+mod build_report;
+
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use clap::{Subcommand, ValueEnum};
 use serde::Serialize;
+use sinew_catalog::shell_word;
 use sinew_engine::{Engine, EngineError, ScanAcceptance, ScannedTarget};
-use sinew_guard::scan::{Finding, FindingSeverity, Verdict, explain, to_sarif};
+use sinew_guard::scan::{Finding, FindingSeverity, Verdict, explain};
 use sinew_guard::scan_records::BINARIES;
+use sinew_hub::net::NetworkAccess;
 use sinew_settings::ErrorCode;
 
-use crate::exit::{CommandResult, Exit};
+use crate::exit::{CommandError, CommandResult, Exit};
 use crate::layout::{TableColumn, TextTable, WholeListArgs, first_rows, write_more};
 use crate::printer::Printer;
 use crate::render;
 
 /// Look for malware, leaks and tricks in a skill's files
 ///
-/// Exit 1 when the verdict is block; with --deny warn, also when it is warn.
+/// A folder without a SKILL.md is looked through for skills: a plugin, a folder of an agent, a
+/// repository. An address of a git repository is fetched, scanned and removed. Exit 1 when a verdict
+/// is block; with --deny warn, also when it is warn.
 ///
 /// Examples:
 ///   sinew scan ./downloaded-skill
 ///   sinew scan skill.zip --json
+///   sinew scan ~/.claude
+///   sinew scan https://github.com/anthropics/skills.git
+///   sinew scan --ci --output sinew.sarif
 ///   sinew scan --all --deny warn
 ///   sinew scan github --explain fetch-exec
 ///   sinew scan rules
@@ -27,8 +37,8 @@ use crate::render;
 pub(crate) struct ScanArgs {
     #[command(subcommand)]
     action: Option<ScanCommand>,
-    /// Skills by name, folders, SKILL.md files, or archives (.zip, .tar.gz)
-    #[arg(required_unless_present = "all")]
+    /// Skills by name, folders, SKILL.md files, archives (.zip, .tar.gz), or addresses of repositories
+    #[arg(required_unless_present_any = ["all", "ci"])]
     targets: Vec<String>,
     /// Every skill of the catalog
     #[arg(long, conflicts_with = "targets")]
@@ -36,6 +46,15 @@ pub(crate) struct ScanArgs {
     /// Print SARIF 2.1.0
     #[arg(long, conflicts_with = "json")]
     sarif: bool,
+    /// Print each finding as a line that build servers understand; the folder itself without targets
+    #[arg(long, conflicts_with_all = ["json", "explain", "acceptance"])]
+    ci: bool,
+    /// Write SARIF 2.1.0 of everything that was scanned to this file
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The targets are files that changed: scan the skills that they belong to
+    #[arg(long, conflicts_with = "all")]
+    changed: bool,
     /// Explain the findings of one rule
     #[arg(long, value_name = "RULE")]
     explain: Option<String>,
@@ -91,29 +110,25 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
     if let Some(ScanCommand::Rules { whole }) = args.action {
         return rules(whole, engine, out);
     }
-    let snapshot = engine.snapshot();
-    let catalog = &snapshot.catalog;
-    let scanned: Vec<ScannedTarget> = if args.all {
-        let total = catalog.unshadowed().count();
-        let bar = out.progress("scanning", total);
-        let scanned = engine.quality().scan_all(catalog, |done| bar.set(done))?;
-        bar.finish();
-        scanned
-    } else {
-        let each = args.targets.iter().map(|target| engine.quality().scan(catalog, target));
-        each.collect::<Result<_, EngineError>>()?
-    };
+    let scanned = scan(args, engine, out)?;
     if args.accept.is_some() || args.allow_binaries {
         return accept(args, &scanned, engine, out);
     }
     let verdict = scanned.iter().map(|scanned| scanned.verdict).max().unwrap_or(Verdict::Allow);
     let (width, rows) = (out.width(), out.rows(args.explain.is_some()));
-    if args.sarif {
-        let rules = engine.quality().scan_rules();
-        for scanned in &scanned {
-            let sarif = to_sarif(&scanned.report, &rules);
-            out.text(&format!("{sarif:#}\n"))?;
+    if args.sarif || args.output.is_some() {
+        let sarif = build_report::sarif(&scanned, engine);
+        let sarif = format!("{sarif:#}\n");
+        match &args.output {
+            Some(file) => std::fs::write(file, sarif)
+                .map_err(|error| CommandError::from(EngineError::file("write", file, error)))?,
+            None => out.text(&sarif)?,
         }
+    }
+    if args.ci {
+        build_report::write(&scanned, engine, args.sarif, out)?;
+    } else if args.sarif {
+        // It was printed or written above.
     } else if let [single] = scanned.as_slice() {
         out.data(&single.report, |text| write_scan(text, single, args.explain.as_deref(), rows))?;
     } else {
@@ -133,19 +148,54 @@ pub(crate) fn run(args: &ScanArgs, engine: &Engine, out: &mut Printer) -> Comman
         DenyLevel::Warn => verdict >= Verdict::Warn,
         DenyLevel::Block => verdict >= Verdict::Block,
     };
-    if verdict == Verdict::Block && !out.is_json() && !args.sarif {
+    if verdict == Verdict::Block && !out.is_json() && !args.sarif && !args.ci {
         let worst = scanned.iter().find(|one| one.verdict == Verdict::Block).and_then(|one| {
             let critical = |finding: &&Finding| finding.severity == FindingSeverity::Critical;
             Some((&one.target, &one.report.findings.iter().find(critical)?.rule))
         });
         if let Some((target, rule)) = worst {
-            let target = super::deps::command_line(std::slice::from_ref(target));
+            let target = crate::commands::deps::command_line(std::slice::from_ref(target));
             out.hint(&format!(
                 "`sinew scan {target} --explain {rule}` shows why; do not install what you cannot explain"
             ));
         }
     }
     Ok(if denied { Exit::No } else { Exit::Done })
+}
+
+/// Scans what was asked for. A place needs no catalog, so that none is read for it.
+fn scan(
+    args: &ScanArgs,
+    engine: &Engine,
+    out: &Printer,
+) -> Result<Vec<ScannedTarget>, EngineError> {
+    let quality = engine.quality();
+    if args.all {
+        let snapshot = engine.snapshot();
+        let total = snapshot.catalog.unshadowed().count();
+        let bar = out.progress("scanning", total);
+        let scanned = quality.scan_all(&snapshot.catalog, |done| bar.set(done))?;
+        bar.finish();
+        return Ok(scanned);
+    }
+    let targets = match (args.changed, args.targets.is_empty()) {
+        (true, _) => quality.skills_of_files(&args.targets),
+        (false, true) => vec![".".to_owned()],
+        (false, false) => args.targets.clone(),
+    };
+    let mut scanned = Vec::new();
+    for target in &targets {
+        if quality.is_place(target) {
+            scanned.extend(quality.scan_place(target, NetworkAccess::On)?);
+            continue;
+        }
+        // A folder is looked at by itself; only the name of a skill needs the catalog.
+        scanned.push(match quality.scan_path(target) {
+            Some(one) => one?,
+            None => quality.scan(&engine.snapshot().catalog, target)?,
+        });
+    }
+    Ok(scanned)
 }
 
 fn shown_verdict(verdict: Verdict) -> render::StyledText {
@@ -181,7 +231,7 @@ fn write_found(
     write_more(text, 0, left, "sinew scan --all --json")?;
     match shown.first() {
         Some(first) => {
-            let said = format!("`sinew scan {}` shows what was found", first.target);
+            let said = format!("`sinew scan {}` shows what was found", shell_word(&first.target));
             writeln!(text, "{}", render::dim(&said))
         }
         None => Ok(()),
@@ -282,7 +332,7 @@ fn accept(
         let message = "there is no program, library or bytecode in this skill to allow";
         return Err(EngineError::new(ErrorCode::NotAccepted, message).into());
     }
-    let actor = super::approve::current_actor(engine, out);
+    let actor = crate::commands::approve::current_actor(engine, out);
     for rule in rules {
         let acceptance = ScanAcceptance {
             rule: rule.to_owned(),
