@@ -7,13 +7,13 @@
 //! **Must never happen here:** a change of either side that is overwritten without a word.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use sinew_guard::private_files;
 use sinew_settings::{Environment, ErrorCode};
+use tempfile::TempDir;
 
 use crate::digest::{FileRecord, tree_sha256};
 use crate::error::HubError;
@@ -27,10 +27,9 @@ use crate::workdir::Workdir;
 /// The branch that is exchanged.
 const BRANCH: &str = "main";
 
-/// How often a folder is removed again: a git whose sinew was killed may still be writing there, for as
-/// long as one of its commands takes.
-const TRIES: u32 = 60;
-const PAUSE: Duration = Duration::from_millis(50);
+/// A checkout that is older was left by a process that was killed, or kept for a conflict: no exchange takes
+/// as long.
+const LEFTOVER_AGE: Duration = Duration::from_secs(3600);
 
 /// What both sides had after the last exchange.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +46,7 @@ pub struct RemoteBase {
 pub struct OwnRemote<'e> {
     env: &'e Environment,
     url: String,
-    folder: PathBuf,
+    folder: TempDir,
     /// Whether the branch exists yet.
     exists: bool,
 }
@@ -101,6 +100,18 @@ impl ComparedItem {
 }
 
 impl<'e> OwnRemote<'e> {
+    /// The folder of all checkouts. Each exchange has one of its own there: a git whose sinew was killed may still
+    /// be writing in the last one.
+    pub fn checkouts(env: &Environment) -> PathBuf {
+        env.sinew_home().join("sync/checkouts")
+    }
+
+    /// Leaves the checkout where it is, so that a person can look at the other side of a conflict. A later
+    /// exchange removes it.
+    pub fn keep(self) {
+        let _ = self.folder.keep();
+    }
+
     /// Fetches the repository into a folder of sinew's.
     pub fn fetch(
         env: &'e Environment,
@@ -112,13 +123,11 @@ impl<'e> OwnRemote<'e> {
             let message = format!("{url} was not contacted: sinew is offline");
             return Err(HubError::new(ErrorCode::Offline, message));
         }
-        let folder = env.sinew_home().join("sync");
+        let folder = Self::checkouts(env);
         private_files::create_folder(&folder)
             .map_err(|error| HubError::file("create", &folder, error))?;
-        let folder = folder.join("checkout");
-        // What an earlier process left is made again: the repository and this machine hold all of it.
-        remove(&folder)?;
-        private_files::create_folder(&folder)
+        sweep(&folder);
+        let folder = tempfile::tempdir_in(&folder)
             .map_err(|error| HubError::file("create", &folder, error))?;
         let mut remote = Self { env, url: url.to_owned(), folder, exists: false };
         let git = remote.git();
@@ -145,12 +154,12 @@ impl<'e> OwnRemote<'e> {
     }
 
     fn git(&self) -> GitRunner<'_> {
-        GitRunner { env: self.env, folder: &self.folder, reach: GitReach::Own }
+        GitRunner { env: self.env, folder: self.folder.path(), reach: GitReach::Own }
     }
 
     /// Where an item of the repository lies on this machine now.
     pub fn path(&self, item: &str) -> PathBuf {
-        self.folder.join(item)
+        self.folder.path().join(item)
     }
 
     /// Compares the repository with a workdir; `own` says which of its skills travel.
@@ -162,7 +171,11 @@ impl<'e> OwnRemote<'e> {
         base: &RemoteBase,
     ) -> Result<Vec<ComparedItem>, HubError> {
         let here = items(manifest, &workdir.skills, Some(own))?;
-        let there = items(&self.folder.join(MANIFEST_FILE), &self.folder.join("skills"), None)?;
+        let there = items(
+            &self.folder.path().join(MANIFEST_FILE),
+            &self.folder.path().join("skills"),
+            None,
+        )?;
         // Another repository than last time: nothing is known to be common.
         let base = if base.url == self.url { base.items.clone() } else { BTreeMap::new() };
         let paths: BTreeSet<&String> = here.keys().chain(there.keys()).chain(base.keys()).collect();
@@ -320,18 +333,21 @@ fn is_folder(url: &str) -> bool {
     url.starts_with('/') || url.starts_with("./") || url.starts_with("file://")
 }
 
+/// Removes old checkouts. All they hold is in the repository or on this machine.
+fn sweep(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let changed = entry.metadata().and_then(|facts| facts.modified());
+        let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+        if age.is_some_and(|age| age > LEFTOVER_AGE) {
+            // The next exchange tries again.
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 fn remove(path: &Path) -> Result<(), HubError> {
-    let mut tries = 0;
     let gone = match std::fs::symlink_metadata(path) {
-        Ok(facts) if facts.is_dir() => loop {
-            match std::fs::remove_dir_all(path) {
-                Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty && tries < TRIES => {
-                    tries += 1;
-                    std::thread::sleep(PAUSE);
-                }
-                done => break done,
-            }
-        },
+        Ok(facts) if facts.is_dir() => std::fs::remove_dir_all(path),
         Ok(_) => std::fs::remove_file(path),
         Err(_) => Ok(()),
     };

@@ -76,7 +76,9 @@ impl PolicyHub<'_> {
             };
             Some(HubRecord::done(&item.path, status))
         };
-        Ok(compared.iter().filter_map(record).collect())
+        let records = compared.iter().filter_map(record).collect();
+        keep_for_conflicts(remote, request, &compared);
+        Ok(records)
     }
 
     /// Sends or takes what one side changed; conflicts come back as records.
@@ -138,6 +140,7 @@ impl PolicyHub<'_> {
         record = SyncRecord::read(workdir, &self.engine.env)?;
         record.remote = Some(remote.base_after(&base, &settled));
         record.write(workdir)?;
+        keep_for_conflicts(remote, request, &compared);
         Ok(records)
     }
 
@@ -178,11 +181,11 @@ impl PolicyHub<'_> {
 
     /// Makes skills the person's own that a killed run took and left locked.
     fn release_taken(&self, workdir: &Workdir) -> Result<(), HubError> {
-        let checkout = self.engine.env.sinew_home().join("sync/checkout");
+        let checkouts = OwnRemote::checkouts(&self.engine.env);
         let lock = workdir.lock(&self.engine.env)?;
         for (key, entry) in &lock.skills {
             let from = entry.source.url.as_deref().map(std::path::Path::new);
-            if from.is_some_and(|from| from.starts_with(&checkout)) {
+            if from.is_some_and(|from| from.starts_with(&checkouts)) {
                 self.hub.disown(self.permit_change(key), workdir)?;
             }
         }
@@ -276,4 +279,11 @@ fn conflict(item: &ComparedItem, theirs: &str) -> HubError {
         ));
     error.matches.clone_from(&item.differing);
     error
+}
+
+/// A conflict names the other side's files, so they stay.
+fn keep_for_conflicts(remote: OwnRemote<'_>, request: &ExchangeRequest, compared: &[ComparedItem]) {
+    if compared.iter().any(|item| request.sides(item) == SideComparison::Conflict) {
+        remote.keep();
+    }
 }
