@@ -4,8 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use sinew_engine::EngineError;
-use sinew_engine::connect::ConnectError;
-use sinew_settings::ErrorKind;
+use sinew_settings::{CodedError, ErrorKind};
 
 use crate::printer::Printer;
 
@@ -48,8 +47,8 @@ impl From<EngineError> for CommandError {
     }
 }
 
-impl From<ConnectError> for CommandError {
-    fn from(error: ConnectError) -> Self {
+impl From<CodedError> for CommandError {
+    fn from(error: CodedError) -> Self {
         Self::Engine(error.into())
     }
 }

@@ -6,12 +6,10 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 use sinew_guard::atomic::{self, FileAccess};
-use sinew_settings::{Environment, ErrorCode};
+use sinew_settings::{CodedError, Environment, ErrorCode};
 
 use super::agents::ConnectScope;
 use super::edit::{ConfigDocument, ConfigEditError, ConfigFormat};
-
-use crate::ConnectError;
 
 /// A larger file is not taken for a configuration.
 const MAX_FILE: u64 = 16 << 20;
@@ -31,8 +29,8 @@ impl AgentConfigFile {
         env: &Environment,
         workspace: &Path,
         path: &Path,
-    ) -> Result<Self, ConnectError> {
-        let failed = |error: io::Error| ConnectError::file("read", path, error);
+    ) -> Result<Self, CodedError> {
+        let failed = |error: io::Error| CodedError::file("read", path, error);
         let path = match fs::symlink_metadata(path) {
             Ok(facts) if facts.is_symlink() => behind(env, workspace, path)?,
             Ok(_) => path.to_owned(),
@@ -56,15 +54,15 @@ impl AgentConfigFile {
         self.text.as_deref().map(digest)
     }
 
-    pub(crate) fn document(&self, format: ConfigFormat) -> Result<ConfigDocument, ConnectError> {
+    pub(crate) fn document(&self, format: ConfigFormat) -> Result<ConfigDocument, CodedError> {
         ConfigDocument::read(format, self.text.as_deref().unwrap_or_default())
             .map_err(|trouble| unreadable_error(&self.path, &trouble))
     }
 
     /// Copies the file to a backup beside it.
-    pub(crate) fn back_up(&self, stamp: &str) -> Result<Option<PathBuf>, ConnectError> {
+    pub(crate) fn back_up(&self, stamp: &str) -> Result<Option<PathBuf>, CodedError> {
         let Some(text) = &self.text else { return Ok(None) };
-        let failed = |error: io::Error| ConnectError::file("back up", &self.path, error);
+        let failed = |error: io::Error| CodedError::file("back up", &self.path, error);
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let backup = (0..)
             .map(|number| match number {
@@ -83,11 +81,11 @@ impl AgentConfigFile {
     }
 
     /// Replaces the file, unless it was changed since it was read.
-    pub(crate) fn replace(&self, text: &str, scope: ConnectScope) -> Result<(), ConnectError> {
+    pub(crate) fn replace(&self, text: &str, scope: ConnectScope) -> Result<(), CodedError> {
         let now = match fs::read(&self.path) {
             Ok(bytes) => Some(bytes),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(ConnectError::file("read", &self.path, error)),
+            Err(error) => return Err(CodedError::file("read", &self.path, error)),
         };
         if now.as_deref() != self.text.as_ref().map(String::as_bytes) {
             return Err(changed(&self.path));
@@ -98,7 +96,7 @@ impl AgentConfigFile {
             (None, ConnectScope::Project) => FileAccess::Shared,
         };
         atomic::write(&self.path, text.as_bytes(), access)
-            .map_err(|error| ConnectError::file("write", &self.path, error))
+            .map_err(|error| CodedError::file("write", &self.path, error))
     }
 }
 
@@ -107,9 +105,9 @@ pub(super) fn digest(text: &str) -> String {
 }
 
 /// The target of a link, where that is below the home or the project.
-fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, ConnectError> {
+fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, CodedError> {
     let refused = |what: String| {
-        ConnectError::new(ErrorCode::LinkLeadsOut, what)
+        CodedError::new(ErrorCode::LinkLeadsOut, what)
             .hint("replace the link with the file, or change the file yourself")
     };
     let target = fs::canonicalize(link)
@@ -125,19 +123,19 @@ fn behind(env: &Environment, workspace: &Path, link: &Path) -> Result<PathBuf, C
     }
 }
 
-fn changed(path: &Path) -> ConnectError {
-    ConnectError::new(
+fn changed(path: &Path) -> CodedError {
+    CodedError::new(
         ErrorCode::ChangedMeanwhile,
         format!("{} changed while it was being edited", path.display()),
     )
     .hint("try again; nothing was written")
 }
 
-pub(crate) fn unreadable_error(path: &Path, trouble: &ConfigEditError) -> ConnectError {
+pub(crate) fn unreadable_error(path: &Path, trouble: &ConfigEditError) -> CodedError {
     let code = match trouble {
         ConfigEditError::Syntax { .. } => ErrorCode::BadSyntax,
         ConfigEditError::Shape { .. } => ErrorCode::BadShape,
     };
-    ConnectError::new(code, format!("{}: {trouble}", path.display()))
+    CodedError::new(code, format!("{}: {trouble}", path.display()))
         .hint("correct the file; nothing was written")
 }

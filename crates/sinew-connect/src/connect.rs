@@ -1,13 +1,13 @@
 //! Connecting an agent: planned, then written with a backup and a line in the ledger.
 
 use serde::Serialize;
-use sinew_settings::ErrorCode;
+use sinew_settings::{CodedError, ErrorCode};
 
 use crate::agent_table::AGENTS;
 use crate::agents::{ConnectScope, ConnectableAgent};
 use crate::file_change::{FileChange, FileChangeStatus};
 use crate::ledger::{ConnectChange, WrittenValue};
-use crate::{ConnectError, Connector, ServerCheck, SkillLinks, config_file};
+use crate::{Connector, ServerCheck, SkillLinks, config_file};
 
 /// Which parts of an agent are connected; where none is named, the parts that suit the agent.
 #[derive(Debug, Clone, Copy, Default)]
@@ -105,7 +105,7 @@ impl ConnectPlan {
 
 impl Connector<'_> {
     /// What connecting an agent would change. Nothing is written.
-    pub fn plan(&self, request: &ConnectRequest) -> Result<ConnectPlan, ConnectError> {
+    pub fn plan(&self, request: &ConnectRequest) -> Result<ConnectPlan, CodedError> {
         let agent = find_agent(&request.agent)?;
         let files = self.plan_files(agent, request)?;
         let skills = match request.parts.skills {
@@ -132,7 +132,7 @@ impl Connector<'_> {
         &self,
         request: &ConnectRequest,
         plan: ConnectPlan,
-    ) -> Result<ConnectPlan, ConnectError> {
+    ) -> Result<ConnectPlan, CodedError> {
         let _alone = self.lock()?;
         self.write(request, plan)
     }
@@ -142,7 +142,7 @@ impl Connector<'_> {
         &self,
         request: &ConnectRequest,
         mut plan: ConnectPlan,
-    ) -> Result<ConnectPlan, ConnectError> {
+    ) -> Result<ConnectPlan, CodedError> {
         let ledger = self.ledger();
         let stamp = self.stamp();
         let known = ledger.changes().map_err(|error| self.ledger_failed(error))?;
@@ -180,11 +180,10 @@ impl Connector<'_> {
     }
 }
 
-pub(crate) fn find_agent(name: &str) -> Result<&'static ConnectableAgent, ConnectError> {
+pub(crate) fn find_agent(name: &str) -> Result<&'static ConnectableAgent, CodedError> {
     ConnectableAgent::find(name).ok_or_else(|| {
         let known = || AGENTS.iter().map(|agent| agent.id);
-        let error =
-            ConnectError::new(ErrorCode::UnknownAgent, format!("there is no agent `{name}`"));
+        let error = CodedError::new(ErrorCode::UnknownAgent, format!("there is no agent `{name}`"));
         let error = match sinew_settings::nearest(name, known()).first() {
             Some(near) => error.hint(format!("did you mean `{near}`?")),
             None => error,

@@ -1,5 +1,6 @@
 //! Which agents are on this machine, and which parts of them are connected.
 
+use sinew_settings::CodedError;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,7 @@ use super::config_file::AgentConfigFile;
 use super::disconnect::format_of;
 use super::edit::{ConfigDocument, has_item, same_meaning};
 use super::ledger::{ConnectChange, WrittenValue};
-use crate::{ConnectError, Connector};
+use crate::Connector;
 
 /// An agent.
 #[derive(Debug, Serialize)]
@@ -47,7 +48,7 @@ pub struct ConnectionFile {
 
 impl Connector<'_> {
     /// Every agent that can be connected, with what is connected of it.
-    pub fn connections(&self) -> Result<Vec<AgentConnection>, ConnectError> {
+    pub fn connections(&self) -> Result<Vec<AgentConnection>, CodedError> {
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         let each = AGENTS.iter().map(|agent| {
             let of_agent: Vec<ConnectChange> =

@@ -11,23 +11,23 @@ use sinew_guard::atomic::FileLock;
 use sinew_settings::Environment;
 
 use crate::agents::{AgentSkillAccess, ConnectableAgent};
-use crate::error::ConnectError;
 use crate::ledger::ConnectLedger;
 use crate::library::ListedSkill;
+use sinew_settings::CodedError;
 
 /// The engine's services: its view of skills, and its one way to install.
 pub trait ConnectHost: Debug {
     /// The skills as they are now.
     fn snapshot(&self) -> Arc<Snapshot>;
     /// The skills of one folder: parsed, gated and scanned like any other.
-    fn look_at(&self, folder: &Path) -> Result<Arc<Snapshot>, ConnectError>;
+    fn look_at(&self, folder: &Path) -> Result<Arc<Snapshot>, CodedError>;
     /// The skills that an agent finds by itself, by its profile's folders.
-    fn listed_skills(&self, profile: &str) -> Result<Vec<ListedSkill>, ConnectError>;
+    fn listed_skills(&self, profile: &str) -> Result<Vec<ListedSkill>, CodedError>;
     /// The names of skills that agents go on listing in library mode.
     fn core_skills(&self) -> Vec<String>;
     /// Installs a copy of a folder under a name: scanned, staged and locked like any other. Nothing
     /// happens where the name is taken.
-    fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError>;
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), CodedError>;
 }
 
 /// Other programs' files, as one user sees them from one workspace.
@@ -52,13 +52,13 @@ impl Connector<'_> {
 
     /// Keeps other processes from writing for agents at the same time: a background process that follows
     /// library mode must not write again what a person has just taken out.
-    pub(crate) fn lock(&self) -> Result<FileLock, ConnectError> {
+    pub(crate) fn lock(&self) -> Result<FileLock, CodedError> {
         let path = self.env.sinew_home().join("connecting.lock");
-        FileLock::acquire(&path).map_err(|error| ConnectError::file("lock", &path, error))
+        FileLock::acquire(&path).map_err(|error| CodedError::file("lock", &path, error))
     }
 
-    pub(crate) fn ledger_failed(&self, error: io::Error) -> ConnectError {
-        ConnectError::file("write", &self.env.sinew_home().join("connections.jsonl"), error)
+    pub(crate) fn ledger_failed(&self, error: io::Error) -> CodedError {
+        CodedError::file("write", &self.env.sinew_home().join("connections.jsonl"), error)
     }
 
     pub(crate) fn stamp(&self) -> String {

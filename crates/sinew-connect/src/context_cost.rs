@@ -1,12 +1,13 @@
 //! What the list of skills costs an agent in every session: characters, tokens, and which skill most.
 
 use serde::Serialize;
+use sinew_settings::CodedError;
 
 use super::agent_table::AGENTS;
 use super::agents::LibraryForm;
 use super::connect::find_agent;
 
-use crate::{ConnectError, Connector};
+use crate::Connector;
 
 /// Characters of a token, on average, in the English that descriptions are written in.
 const CHARACTERS_PER_TOKEN: usize = 4;
@@ -58,7 +59,7 @@ pub struct SkillCost {
 impl Connector<'_> {
     /// What skills cost each agent, or one of them, in every session: as the agent would list them,
     /// before it cuts anything itself.
-    pub fn context(&self, agent: Option<&str>) -> Result<Vec<AgentContext>, ConnectError> {
+    pub fn context(&self, agent: Option<&str>) -> Result<Vec<AgentContext>, CodedError> {
         let one = agent.map(find_agent).transpose()?;
         let core = self.host.core_skills();
         let mut contexts = Vec::new();

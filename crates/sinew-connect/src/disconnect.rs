@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use sinew_settings::ErrorCode;
+use sinew_settings::{CodedError, ErrorCode};
 
 use super::agents::ConnectableAgent;
 use super::config_file::{AgentConfigFile, digest, unreadable_error};
@@ -15,7 +15,7 @@ use super::file_change::{RemovedValue, diff, remove_value};
 use super::ledger::{ConnectChange, WrittenValue};
 use super::skill_links;
 
-use crate::{ConnectError, Connector};
+use crate::Connector;
 
 /// What disconnecting an agent did, or would do.
 #[derive(Debug, Serialize)]
@@ -59,7 +59,7 @@ pub struct DisconnectedFile {
 
 impl Connector<'_> {
     /// Removes what connecting wrote; without `write`, only says what it would do.
-    pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, ConnectError> {
+    pub fn disconnect(&self, name: &str, write: bool) -> Result<DisconnectReport, CodedError> {
         let agent = find_agent(name)?;
         let _alone = if write { Some(self.lock()?) } else { None };
         let ledger = self.ledger();
@@ -70,7 +70,7 @@ impl Connector<'_> {
         }
         let published = skill_links::linked_folders(self, agent);
         if by_file.is_empty() && published.is_empty() {
-            return Err(ConnectError::new(
+            return Err(CodedError::new(
                 ErrorCode::NotConnected,
                 format!("{} is not connected by sinew", agent.title),
             )
@@ -99,7 +99,7 @@ impl Connector<'_> {
         agent: &ConnectableAgent,
         file: PathBuf,
         changes: &[ConnectChange],
-    ) -> Result<DisconnectedFile, ConnectError> {
+    ) -> Result<DisconnectedFile, CodedError> {
         let found = AgentConfigFile::read(self.env, self.workspace, &file)?;
         let mut undone = DisconnectedFile {
             file,
@@ -184,13 +184,13 @@ pub(super) fn format_of(agent: &ConnectableAgent, file: &Path) -> ConfigFormat {
     if hooks { ConfigFormat::Json } else { agent.format }
 }
 
-fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<(), ConnectError> {
+fn carry_out(undone: &DisconnectedFile, scope: super::ConnectScope) -> Result<(), CodedError> {
     let Some(found) = &undone.found else { return Ok(()) };
     match &undone.text {
         Some(text) if found.text.as_ref() != Some(text) => found.replace(text, scope)?,
         Some(_) => {}
         None => fs::remove_file(&found.path)
-            .map_err(|error| ConnectError::file("remove", &found.path, error))?,
+            .map_err(|error| CodedError::file("remove", &found.path, error))?,
     }
     if undone.restored {
         // The file equals its backup again, so the backup is not needed.

@@ -6,13 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde_json::Value;
 use similar::TextDiff;
-use sinew_settings::{ErrorCode, path_text};
+use sinew_settings::{CodedError, ErrorCode, path_text};
 
 use super::config_file::{AgentConfigFile, unreadable_error};
 use super::edit::{ConfigDocument, ConfigEditError, ConfigFormat, has_item, same_meaning};
 use super::ledger::WrittenValue;
-
-use crate::ConnectError;
 
 /// A file and what becomes of it.
 #[derive(Debug, Serialize)]
@@ -133,7 +131,7 @@ impl FileChange {
         found: AgentConfigFile,
         wanted: PlannedFile,
         policy: &ReplacePolicy,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, CodedError> {
         match wanted {
             PlannedFile::Values { format, values, library } => {
                 Self::with_values(file, found, format, &values, policy)
@@ -149,7 +147,7 @@ impl FileChange {
         format: ConfigFormat,
         values: &[PlannedValue],
         policy: &ReplacePolicy,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, CodedError> {
         let mut edit = AgentFileEdit {
             document: found.document(format)?,
             written: Vec::new(),
@@ -189,7 +187,7 @@ impl FileChange {
         found: AgentConfigFile,
         text: String,
         policy: &ReplacePolicy,
-    ) -> Result<Self, ConnectError> {
+    ) -> Result<Self, CodedError> {
         let status = match &found.text {
             Some(there) if *there == text => FileChangeStatus::Unchanged,
             Some(_) if policy.force || found.digest() == policy.left => FileChangeStatus::Changed,
@@ -222,7 +220,7 @@ impl AgentFileEdit {
         value: &Value,
         taken: TakenPlace,
         policy: &ReplacePolicy,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<(), CodedError> {
         let keys = borrowed(at);
         let mut replaced = None;
         if let Some(there) = self.document.get(&keys) {
@@ -258,7 +256,7 @@ impl AgentFileEdit {
         value: &Value,
         mark: &str,
         policy: &ReplacePolicy,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<(), CodedError> {
         let keys = borrowed(at);
         let failed = |trouble: ConfigEditError| unreadable_error(file, &trouble);
         let list = self.document.get(&keys);
@@ -374,8 +372,8 @@ pub(super) fn diff(file: &Path, before: &str, after: &str) -> String {
     diff.unified_diff().context_radius(3).header(&name, &name).to_string()
 }
 
-fn conflict(file: &Path, at: &[&str]) -> ConnectError {
-    ConnectError::new(
+fn conflict(file: &Path, at: &[&str]) -> CodedError {
+    CodedError::new(
         ErrorCode::Conflict,
         format!("{} has an entry `{}` that says something else", file.display(), at.join(".")),
     )

@@ -22,7 +22,6 @@ mod connector;
 mod context_cost;
 mod disconnect;
 mod edit;
-mod error;
 mod file_change;
 mod import;
 mod ledger;
@@ -43,7 +42,6 @@ pub use connector::{ConnectHost, Connector};
 pub use context_cost::{AgentContext, ContextCost, SkillCost};
 pub use disconnect::{DisconnectReport, DisconnectedFile};
 pub use edit::json5_with_values;
-pub use error::ConnectError;
 pub use file_change::{FileChange, FileChangeStatus};
 pub use import::{
     ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, SkillImportMode,

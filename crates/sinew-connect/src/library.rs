@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use serde_json::{Value, json};
-use sinew_settings::{ErrorCode, path_text};
+use sinew_settings::{CodedError, ErrorCode, path_text};
 
 use super::agents::{AgentLibrary, ConnectScope, ConnectableAgent, LibraryForm};
 use super::connect::find_agent;
@@ -18,7 +18,7 @@ use super::file_change::{PlannedValue, TakenPlace};
 use super::ledger::{ConnectChange, WrittenValue};
 use super::plan::PlannedFiles;
 
-use crate::{ConnectError, ConnectParts, ConnectPlan, ConnectRequest, Connector};
+use crate::{ConnectParts, ConnectPlan, ConnectRequest, Connector};
 
 /// A skill that an agent finds by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -34,7 +34,7 @@ pub struct ListedSkill {
 impl Connector<'_> {
     /// Brings every agent in library mode up to date with the skills that there are now; gives what was
     /// changed.
-    pub fn follow_library(&self) -> Result<Vec<ConnectPlan>, ConnectError> {
+    pub fn follow_library(&self) -> Result<Vec<ConnectPlan>, CodedError> {
         // Without such an agent this is one look at a file.
         if self.library_agents()?.is_empty() {
             return Ok(Vec::new());
@@ -54,15 +54,13 @@ impl Connector<'_> {
     }
 
     /// Whether an agent is in library mode.
-    pub fn is_library(&self, agent: &str) -> Result<bool, ConnectError> {
+    pub fn is_library(&self, agent: &str) -> Result<bool, CodedError> {
         let agent = find_agent(agent)?;
         Ok(self.library_agents()?.iter().any(|(of, _)| of.id == agent.id))
     }
 
     /// The agents in library mode, with whose configuration says so.
-    fn library_agents(
-        &self,
-    ) -> Result<Vec<(&'static ConnectableAgent, ConnectScope)>, ConnectError> {
+    fn library_agents(&self) -> Result<Vec<(&'static ConnectableAgent, ConnectScope)>, CodedError> {
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         let mut agents: Vec<(&'static ConnectableAgent, ConnectScope)> = Vec::new();
         for change in changes.iter().filter(|change| change.library) {
@@ -80,9 +78,9 @@ impl Connector<'_> {
         agent: &ConnectableAgent,
         scope: ConnectScope,
         files: &mut PlannedFiles,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<(), CodedError> {
         let Some(library) = &agent.library else {
-            return Err(ConnectError::new(
+            return Err(CodedError::new(
                 ErrorCode::NoLibraryMode,
                 format!("{} has no setting that leaves skills out of its list", agent.title),
             )

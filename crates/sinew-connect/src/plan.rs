@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
-use sinew_settings::ErrorCode;
+use sinew_settings::{CodedError, ErrorCode};
 
 use super::agents::{
     AgentHooks, AgentPlugin, AgentSkillAccess, CommandHookForm, CommandHooks, ConnectScope,
@@ -17,7 +17,7 @@ use super::ledger::ConnectChange;
 use super::plugin_files::PROGRAM_LINE;
 use super::{ConnectParts, ConnectRequest};
 
-use crate::{ConnectError, Connector};
+use crate::Connector;
 
 /// The name of our entry, everywhere.
 pub(super) const ENTRY: &str = "sinew";
@@ -55,7 +55,7 @@ impl Connector<'_> {
         &self,
         agent: &ConnectableAgent,
         request: &ConnectRequest,
-    ) -> Result<Vec<FileChange>, ConnectError> {
+    ) -> Result<Vec<FileChange>, CodedError> {
         self.plan_parts(agent, request, request.parts.or_default(agent))
     }
 
@@ -65,12 +65,12 @@ impl Connector<'_> {
         agent: &ConnectableAgent,
         request: &ConnectRequest,
         parts: ConnectParts,
-    ) -> Result<Vec<FileChange>, ConnectError> {
+    ) -> Result<Vec<FileChange>, CodedError> {
         let mut files = PlannedFiles::default();
         let scope = request.scope;
         if parts.mcp && agent.servers.is_empty() {
             let message = format!("{} has no MCP client", agent.title);
-            return Err(ConnectError::new(ErrorCode::NoMcpClient, message)
+            return Err(CodedError::new(ErrorCode::NoMcpClient, message)
                 .hint("leave --mcp out; a skill tells it how to ask"));
         }
         if parts.mcp {
@@ -117,7 +117,7 @@ impl Connector<'_> {
         agent: &ConnectableAgent,
         configs: ScopedPaths,
         scope: ConnectScope,
-    ) -> Result<PathBuf, ConnectError> {
+    ) -> Result<PathBuf, CodedError> {
         let places = configs.iter().find(|(of, _)| *of == scope).map(|(_, places)| *places);
         let places = places.ok_or_else(|| no_such_scope(agent))?;
         let paths = places.iter().map(|place| place.path(self.env, self.workspace));
@@ -131,7 +131,7 @@ impl Connector<'_> {
         agent: &ConnectableAgent,
         scope: ConnectScope,
         files: &mut PlannedFiles,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<(), CodedError> {
         match &agent.hooks {
             AgentHooks::Commands(hooks) => {
                 let file = self.config(agent, hooks.configs, scope)?;
@@ -143,7 +143,7 @@ impl Connector<'_> {
             AgentHooks::Plugin(plugin) | AgentHooks::Skill(plugin) => {
                 self.plan_plugin(agent, plugin, scope, files)
             }
-            AgentHooks::None => Err(ConnectError::new(
+            AgentHooks::None => Err(CodedError::new(
                 ErrorCode::NoHooks,
                 format!("{} has no hooks that can add to a message", agent.title),
             )
@@ -157,7 +157,7 @@ impl Connector<'_> {
         plugin: &AgentPlugin,
         scope: ConnectScope,
         files: &mut PlannedFiles,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<(), CodedError> {
         let place = plugin.folders.iter().find(|(of, _)| *of == scope).map(|(_, place)| *place);
         let folder = place.ok_or_else(|| no_such_scope(agent))?.path(self.env, self.workspace);
         let program = self.full_program(scope);
@@ -231,7 +231,7 @@ impl Connector<'_> {
         &self,
         agent: &ConnectableAgent,
         request: &ConnectRequest,
-    ) -> Result<Value, ConnectError> {
+    ) -> Result<Value, CodedError> {
         let (template, name, value) = match &request.http {
             Some(url) => (agent.http, "$URL", checked_url(url)?),
             None => (agent.stdio, "$COMMAND", self.command(agent, request.scope)),
@@ -278,9 +278,9 @@ impl Connector<'_> {
     }
 }
 
-fn no_such_scope(agent: &ConnectableAgent) -> ConnectError {
+fn no_such_scope(agent: &ConnectableAgent) -> CodedError {
     let said = format!("{} has no project configuration", agent.title);
-    ConnectError::new(ErrorCode::NoSuchScope, said).hint("leave --scope out")
+    CodedError::new(ErrorCode::NoSuchScope, said).hint("leave --scope out")
 }
 
 /// What earlier connections left in a file.
@@ -330,9 +330,9 @@ fn fill(value: &mut Value, name: &str, with: &str) {
 }
 
 /// Checks an address before it is written into a file: it must be valid and hold no secret.
-fn checked_url(url: &str) -> Result<String, ConnectError> {
+fn checked_url(url: &str) -> Result<String, CodedError> {
     let bad = |why: &str| {
-        Err(ConnectError::new(ErrorCode::BadUrl, format!("`{url}` {why}"))
+        Err(CodedError::new(ErrorCode::BadUrl, format!("`{url}` {why}"))
             .hint("name the address that `sinew serve` prints, such as http://127.0.0.1:7411/mcp"))
     };
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));

@@ -1,6 +1,7 @@
 //! Testing a connection: the command in an agent's configuration is started, and asked for its tools in
 //! plain lines of JSON, as the agent would.
 
+use sinew_settings::CodedError;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
@@ -16,7 +17,7 @@ use super::ledger::WrittenValue;
 use super::plan::ENTRY;
 use super::server_check::{self, hello};
 use super::tool_list::ToolList;
-use crate::{ConnectError, Connector, ServerCheck};
+use crate::{Connector, ServerCheck};
 
 /// How long a server may take to list its tools: what agents allow.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,7 +37,7 @@ pub struct ConnectionProbe {
 
 impl Connector<'_> {
     /// Tests every connection, with one answer for each connected agent.
-    pub fn probe(&self) -> Result<Vec<ConnectionProbe>, ConnectError> {
+    pub fn probe(&self) -> Result<Vec<ConnectionProbe>, CodedError> {
         let connections = self.connections()?;
         let connected = connections.iter().filter(|connection| !connection.files.is_empty());
         let probed = connected.map(|connection| {
@@ -70,7 +71,7 @@ impl Connector<'_> {
     }
 
     /// The server that the agent's file names now, for what the ledger says was written.
-    fn configured_server(&self, agent: &str) -> Result<Option<McpServerEntry>, ConnectError> {
+    fn configured_server(&self, agent: &str) -> Result<Option<McpServerEntry>, CodedError> {
         let agent = super::connect::find_agent(agent)?;
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         for change in changes.iter().rev().filter(|change| change.agent == agent.id) {
@@ -90,7 +91,7 @@ impl Connector<'_> {
     pub(crate) fn listed_tools(
         &self,
         agent: &str,
-    ) -> Result<Option<Result<Vec<String>, String>>, ConnectError> {
+    ) -> Result<Option<Result<Vec<String>, String>>, CodedError> {
         Ok(self.configured_server(agent)?.map(|entry| match entry {
             McpServerEntry::Command(argv) => Ok(self.tools(&argv)?.names()),
             McpServerEntry::Address(url) => match server_check::tools(self.env, &url) {

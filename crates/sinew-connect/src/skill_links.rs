@@ -1,5 +1,6 @@
 //! sinew's own skills in an agent's folder: links, each with a mark that sinew made them.
 
+use sinew_settings::CodedError;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use sinew_catalog::{EntryState, Tier};
 use sinew_guard::atomic::{self, FileAccess};
 
 use super::agents::ConnectableAgent;
-use crate::{ConnectError, Connector};
+use crate::Connector;
 
 /// The file that marks a folder as ours.
 const MARK: &str = ".sinew-origin.json";
@@ -33,7 +34,7 @@ impl Connector<'_> {
     pub(super) fn plan_skills(
         &self,
         agent: &ConnectableAgent,
-    ) -> Result<Option<SkillLinks>, ConnectError> {
+    ) -> Result<Option<SkillLinks>, CodedError> {
         let Some(folder) = self.skills_folder(agent) else { return Ok(None) };
         let snapshot = self.host.snapshot();
         let managed = snapshot.catalog.unshadowed().filter(|entry| {
@@ -62,11 +63,11 @@ impl Connector<'_> {
         Ok(Some(plan))
     }
 
-    pub(super) fn create_links(&self, plan: &SkillLinks) -> Result<(), ConnectError> {
+    pub(super) fn create_links(&self, plan: &SkillLinks) -> Result<(), CodedError> {
         for (name, source) in &plan.sources {
             let target = plan.folder.join(name);
             self.publish_one(source, &target)
-                .map_err(|error| ConnectError::file("write", &target, error))?;
+                .map_err(|error| CodedError::file("write", &target, error))?;
         }
         Ok(())
     }
@@ -121,9 +122,9 @@ fn is_ours(folder: &Path) -> bool {
 }
 
 /// Removes folders of ours. Links are removed, never their targets.
-pub(super) fn remove_links(folders: &[PathBuf]) -> Result<(), ConnectError> {
+pub(super) fn remove_links(folders: &[PathBuf]) -> Result<(), CodedError> {
     for folder in folders {
-        fs::remove_dir_all(folder).map_err(|error| ConnectError::file("remove", folder, error))?;
+        fs::remove_dir_all(folder).map_err(|error| CodedError::file("remove", folder, error))?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sinew_catalog::Snapshot;
 use sinew_connect::{ConnectHost, Connector, ListedSkill};
-use sinew_settings::path_text;
+use sinew_settings::{CodedError, path_text};
 
 use crate::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use crate::hub::{
@@ -15,10 +15,10 @@ use crate::hub::{
 use crate::{Engine, EngineError, EngineOptions, store};
 
 pub use sinew_connect::{
-    AgentConnection, AgentContext, ConnectError, ConnectParts, ConnectPlan, ConnectRequest,
-    ConnectScope, ConnectionFile, ContextCost, DisconnectReport, DisconnectedFile, FileChange,
-    FileChangeStatus, ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill,
-    ServerCheck, SkillCost, SkillImportMode, SkillLinks, TRIAL_VARIABLE,
+    AgentConnection, AgentContext, ConnectParts, ConnectPlan, ConnectRequest, ConnectScope,
+    ConnectionFile, ContextCost, DisconnectReport, DisconnectedFile, FileChange, FileChangeStatus,
+    ImportReport, ImportRequest, ImportRoot, ImportStatus, ImportedSkill, ServerCheck, SkillCost,
+    SkillImportMode, SkillLinks, TRIAL_VARIABLE,
 };
 
 /// How many of the most used skills agents go on listing in library mode: with the pinned ones, what a
@@ -61,7 +61,7 @@ impl ConnectHost for Engine {
         Self::snapshot(self)
     }
 
-    fn look_at(&self, folder: &Path) -> Result<Arc<Snapshot>, ConnectError> {
+    fn look_at(&self, folder: &Path) -> Result<Arc<Snapshot>, CodedError> {
         let options = EngineOptions {
             profile: Some("directory".to_owned()),
             workspace: Some(folder.to_owned()),
@@ -71,7 +71,7 @@ impl ConnectHost for Engine {
         Ok(Self::open(self.env.clone(), options)?.snapshot())
     }
 
-    fn listed_skills(&self, profile: &str) -> Result<Vec<ListedSkill>, ConnectError> {
+    fn listed_skills(&self, profile: &str) -> Result<Vec<ListedSkill>, CodedError> {
         if sinew_catalog::Profile::find(profile).is_none() {
             return Ok(Vec::new());
         }
@@ -91,7 +91,7 @@ impl ConnectHost for Engine {
         core
     }
 
-    fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError> {
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), CodedError> {
         let workdir = self.hub().workdir(InstallTarget::Managed);
         if workdir.skills.join(name).exists() {
             return Ok(());
@@ -139,21 +139,5 @@ impl Approver for ImportApprover {
             ApprovalQuestion::Install(_) => ApprovalAnswer::yes(IMPORTED, ApprovalMethod::Flag),
             _ => ApprovalAnswer::No,
         }
-    }
-}
-
-impl From<ConnectError> for EngineError {
-    fn from(error: ConnectError) -> Self {
-        let mut told = Self::new(error.code, error.message.clone());
-        told.hints.clone_from(&error.hints);
-        told.caused_by(error)
-    }
-}
-
-impl From<EngineError> for ConnectError {
-    fn from(error: EngineError) -> Self {
-        let mut told = Self::new(error.code, error.message.clone());
-        told.hints.clone_from(&error.hints);
-        told.caused_by(error)
     }
 }

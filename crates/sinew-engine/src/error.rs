@@ -7,66 +7,76 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 use sinew_catalog::SkillLookupError;
-use sinew_settings::{ErrorCode, ErrorKind};
+use sinew_settings::{CodedError, ErrorCode, ErrorKind};
 
-/// An error with its next step.
+/// An error of the engine: a [`CodedError`], into which those of the crates below are turned.
 #[derive(Debug, Clone)]
-pub struct EngineError {
-    /// Its stable name, which also decides its kind.
-    pub code: ErrorCode,
-    /// What happened, where.
-    pub message: String,
-    /// What to do next.
-    pub hints: Vec<String>,
-    source: Option<Arc<dyn Error + Send + Sync>>,
-}
+pub struct EngineError(CodedError);
 
 impl EngineError {
     /// An error without hints.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hints: Vec::new(), source: None }
+        Self(CodedError::new(code, message))
     }
 
     /// Adds a next step.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
-        self
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self(self.0.hint(hint))
     }
 
     /// Keeps what caused it, for logs.
     #[must_use]
-    pub fn caused_by(mut self, source: impl Error + Send + Sync + 'static) -> Self {
-        self.source = Some(Arc::new(source));
-        self
+    pub fn caused_by(self, source: impl Error + Send + Sync + 'static) -> Self {
+        Self(self.0.caused_by(source))
     }
 
     /// A file that could not be read or written.
     pub fn file(doing: &str, path: &Path, error: io::Error) -> Self {
-        let message = format!("cannot {doing} {}: {error}", path.display());
-        Self::new(ErrorCode::FileError, message).caused_by(error)
+        Self(CodedError::file(doing, path, error))
     }
+}
 
-    /// What kind of error it is.
-    pub fn kind(&self) -> ErrorKind {
-        self.code.kind()
+impl Deref for EngineError {
+    type Target = CodedError;
+
+    fn deref(&self) -> &CodedError {
+        &self.0
+    }
+}
+
+impl DerefMut for EngineError {
+    fn deref_mut(&mut self) -> &mut CodedError {
+        &mut self.0
+    }
+}
+
+impl From<CodedError> for EngineError {
+    fn from(error: CodedError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<EngineError> for CodedError {
+    fn from(error: EngineError) -> Self {
+        error.0
     }
 }
 
 impl fmt::Display for EngineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
+        self.0.fmt(f)
     }
 }
 
 impl Error for EngineError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+        self.0.source()
     }
 }
 

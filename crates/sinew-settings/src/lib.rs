@@ -24,6 +24,7 @@
 //! the process. **Left out on purpose:** what a key does.
 
 mod actor;
+mod coded_error;
 pub mod config;
 mod environment;
 mod error_code;
@@ -34,6 +35,7 @@ mod process;
 mod reason;
 
 pub use actor::Actor;
+pub use coded_error::CodedError;
 pub use config::Config;
 pub use environment::{
     Clock, Environment, FixedClock, FolderRelocation, path_text, platform_alias, platform_name,

@@ -102,7 +102,7 @@ pub(crate) fn run(args: &HookArgs, options: &EngineOptions, out: &mut Printer) -
                 }
                 return Ok(Exit::Done);
             }
-            Ok(HookWorkerMessage::Done(Err(error))) => break error.message,
+            Ok(HookWorkerMessage::Done(Err(error))) => break error.to_string(),
             Err(RecvTimeoutError::Timeout) => {
                 background::request_work(&env, &options);
                 if event == "auto" {

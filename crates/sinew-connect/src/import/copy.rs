@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use sinew_catalog::SKILL_FILE;
 use sinew_guard::scan::{Scanner, SkillBundle, Verdict};
-use sinew_settings::{ErrorCode, path_text};
+use sinew_settings::{CodedError, ErrorCode, path_text};
 use sinew_skill::names;
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::agents::ConnectableAgent;
 
-use crate::{ConnectError, Connector};
+use crate::Connector;
 
 /// How deep commands may be below their folder.
 const MAX_DEPTH: usize = 4;
@@ -23,32 +23,32 @@ const MAX_COMMAND: u64 = 256_000;
 
 impl Connector<'_> {
     /// Links skills into the folder of installed ones.
-    pub(super) fn link_in(&self, added: &[(String, PathBuf)]) -> Result<(), ConnectError> {
+    pub(super) fn link_in(&self, added: &[(String, PathBuf)]) -> Result<(), CodedError> {
         let folder = &self.managed_folder;
         for (name, source) in added {
             let target = folder.join(plain(name));
             let linked = fs::create_dir_all(folder).and_then(|()| link(source, &target));
             match linked {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                other => other.map_err(|error| ConnectError::file("link", &target, error))?,
+                other => other.map_err(|error| CodedError::file("link", &target, error))?,
             }
         }
         Ok(())
     }
 
     /// Installs skills from their folders: scanned, staged and locked like any other.
-    pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), ConnectError> {
+    pub(super) fn copy_in(&self, added: &[(String, PathBuf)]) -> Result<(), CodedError> {
         added.iter().try_for_each(|(name, source)| self.install_copy(name, source))
     }
 
-    fn install_copy(&self, name: &str, source: &Path) -> Result<(), ConnectError> {
+    fn install_copy(&self, name: &str, source: &Path) -> Result<(), CodedError> {
         self.host.install_copy(&plain(name), source)
     }
 
     /// A command becomes a folder before it is installed.
-    fn install_command(&self, name: &str, bundle: &SkillBundle) -> Result<(), ConnectError> {
+    fn install_command(&self, name: &str, bundle: &SkillBundle) -> Result<(), CodedError> {
         let failed = |error: io::Error| {
-            ConnectError::new(ErrorCode::NotCopied, format!("cannot copy {name}: {error}"))
+            CodedError::new(ErrorCode::NotCopied, format!("cannot copy {name}: {error}"))
                 .caused_by(error)
         };
         let folder = tempfile::tempdir().map_err(failed)?;
@@ -65,7 +65,7 @@ impl Connector<'_> {
         request: &ImportRequest,
         taken: &mut OwnSkillIndex,
         report: &mut ImportReport,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<(), CodedError> {
         let scanner = Scanner::new();
         for agent in agents {
             for place in agent.commands {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_guard::scan::Verdict;
-use sinew_settings::{ErrorCode, path_text};
+use sinew_settings::{CodedError, ErrorCode, path_text};
 
 use crate::agent_table::AGENTS;
 use crate::agents::{ConnectScope, ConnectableAgent};
@@ -22,7 +22,7 @@ use crate::config_file::{AgentConfigFile, unreadable_error};
 use crate::connect::find_agent;
 use crate::edit::ConfigFormat;
 
-use crate::{ConnectError, Connector};
+use crate::Connector;
 
 /// How skills are imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +116,7 @@ pub enum ImportStatus {
 
 impl Connector<'_> {
     /// Finds the skills of other agents and imports them.
-    pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, ConnectError> {
+    pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, CodedError> {
         let agents = chosen(&request.agents)?;
         let snapshot = self.host.snapshot();
         let mut report = ImportReport { written: request.write, ..ImportReport::default() };
@@ -199,12 +199,12 @@ impl Connector<'_> {
 
     /// Adds a user's own folder to the extra folders, so that it is read where it is; `false` where it
     /// is read already.
-    pub fn link_folder(&self, folder: &Path) -> Result<bool, ConnectError> {
+    pub fn link_folder(&self, folder: &Path) -> Result<bool, CodedError> {
         let real =
-            fs::canonicalize(folder).map_err(|error| ConnectError::file("read", folder, error))?;
+            fs::canonicalize(folder).map_err(|error| CodedError::file("read", folder, error))?;
         if !real.is_dir() {
             let message = format!("{} is not a folder", folder.display());
-            return Err(ConnectError::new(ErrorCode::NotAFolder, message)
+            return Err(CodedError::new(ErrorCode::NotAFolder, message)
                 .hint("an archive is copied: leave --link out"));
         }
         if is_read(&self.host.snapshot().catalog, &real) {
@@ -215,7 +215,7 @@ impl Connector<'_> {
 
     /// Takes folders that an import named out of the configuration again; `false` where none of them is
     /// named there.
-    pub fn unregister(&self, folders: &[PathBuf]) -> Result<bool, ConnectError> {
+    pub fn unregister(&self, folders: &[PathBuf]) -> Result<bool, CodedError> {
         let path = self.config_path;
         let found = AgentConfigFile::read(self.env, self.workspace, path)?;
         let mut document = found.document(ConfigFormat::Json5)?;
@@ -239,7 +239,7 @@ impl Connector<'_> {
     }
 
     /// Names folders in the configuration. Comments stay.
-    fn register(&self, new: &[PathBuf]) -> Result<(), ConnectError> {
+    fn register(&self, new: &[PathBuf]) -> Result<(), CodedError> {
         if new.is_empty() {
             return Ok(());
         }
@@ -321,7 +321,7 @@ fn is_system(entry: &CatalogEntry, root: &Path) -> bool {
     inside.components().any(|part| part.as_os_str() == ".system")
 }
 
-fn chosen(names: &[String]) -> Result<Vec<&'static ConnectableAgent>, ConnectError> {
+fn chosen(names: &[String]) -> Result<Vec<&'static ConnectableAgent>, CodedError> {
     if names.is_empty() {
         return Ok(AGENTS.iter().collect());
     }

@@ -8,13 +8,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use sinew_settings::{ErrorCode, path_text};
+use sinew_settings::{CodedError, ErrorCode, path_text};
 
+use crate::Connector;
 use crate::config_file::unreadable_error;
 use crate::connect::find_agent;
 use crate::edit::{ConfigDocument, ConfigEditError};
 use crate::ledger::WrittenValue;
-use crate::{ConnectError, Connector};
 use recipes::{CopyEdit, RECIPES, TrialRecipe};
 
 /// The variable that says that an agent is being tried: sinew's own processes below it then keep
@@ -74,7 +74,7 @@ pub struct AgentPromise {
 
 impl Connector<'_> {
     /// What connecting promised for an agent.
-    pub fn promise(&self, name: &str) -> Result<AgentPromise, ConnectError> {
+    pub fn promise(&self, name: &str) -> Result<AgentPromise, CodedError> {
         let agent = find_agent(name)?;
         let changes = self.ledger().changes().map_err(|error| self.ledger_failed(error))?;
         let of_agent = changes.iter().filter(|change| change.agent == agent.id);
@@ -108,19 +108,19 @@ impl Connector<'_> {
         folder: &Path,
         address: &str,
         message: &str,
-    ) -> Result<TrialLaunch, ConnectError> {
+    ) -> Result<TrialLaunch, CodedError> {
         let agent = find_agent(name)?;
         let recipe = recipe(agent.id).ok_or_else(|| {
             let known: Vec<&str> = RECIPES.iter().map(|recipe| recipe.agent).collect();
             let message = format!("{} cannot be started for a trial", agent.title);
-            ConnectError::new(ErrorCode::NoTrial, message)
+            CodedError::new(ErrorCode::NoTrial, message)
                 .hint(format!("agents that can be tried: {}", known.join(", ")))
                 .hint("`sinew doctor` starts what is configured for the others")
         })?;
         let program = sinew_catalog::find_program(self.env, agent.program).ok_or_else(|| {
             let message =
                 format!("{} is not installed: `{}` is not on PATH", agent.title, agent.program);
-            ConnectError::new(ErrorCode::AgentNotInstalled, message)
+            CodedError::new(ErrorCode::AgentNotInstalled, message)
                 .hint("install it, or put its program on PATH")
         })?;
         let fill = |text: &str| {
@@ -139,7 +139,7 @@ impl Connector<'_> {
         }
         let file = folder.join(VARIABLES);
         let text = serde_json::to_vec(&before).unwrap_or_default();
-        fs::write(&file, text).map_err(|error| ConnectError::file("write", &file, error))?;
+        fs::write(&file, text).map_err(|error| CodedError::file("write", &file, error))?;
         vars.insert(TRIAL_VARIABLE.to_owned(), path_text(folder));
         Ok(TrialLaunch { program, args: recipe.args.iter().map(|arg| fill(arg)).collect(), vars })
     }
@@ -149,13 +149,13 @@ impl Connector<'_> {
         recipe: &TrialRecipe,
         folder: &Path,
         fill: &dyn Fn(&str) -> String,
-    ) -> Result<(), ConnectError> {
+    ) -> Result<(), CodedError> {
         let agent_folder = folder.join("agent");
         fs::create_dir_all(&agent_folder)
-            .map_err(|error| ConnectError::file("create", &agent_folder, error))?;
+            .map_err(|error| CodedError::file("create", &agent_folder, error))?;
         for (place, name) in recipe.copies {
             let from = place.path(self.env, self.workspace);
-            let failed = |error: io::Error| ConnectError::file("copy", &from, error);
+            let failed = |error: io::Error| CodedError::file("copy", &from, error);
             let mut text = match fs::read_to_string(&from) {
                 Ok(text) => text,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
@@ -177,7 +177,7 @@ impl Connector<'_> {
                 let to = folder.join(name);
                 create_parent(&to)
                     .and_then(|()| link(&from, &to))
-                    .map_err(|error| ConnectError::file("link", &from, error))?;
+                    .map_err(|error| CodedError::file("link", &from, error))?;
             }
         }
         Ok(())
@@ -203,7 +203,7 @@ fn link(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 impl CopyEdit {
-    fn apply(&self, folder: &Path, fill: &dyn Fn(&str) -> String) -> Result<(), ConnectError> {
+    fn apply(&self, folder: &Path, fill: &dyn Fn(&str) -> String) -> Result<(), CodedError> {
         let file = folder.join(self.file);
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
@@ -222,7 +222,7 @@ impl CopyEdit {
         }
         create_parent(&file)
             .and_then(|()| fs::write(&file, document.text()))
-            .map_err(|error| ConnectError::file("write", &file, error))
+            .map_err(|error| CodedError::file("write", &file, error))
     }
 }
 

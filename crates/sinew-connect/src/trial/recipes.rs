@@ -150,7 +150,7 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             ("GOOGLE_GEMINI_BASE_URL", "$ADDRESS"),
             ("GEMINI_API_KEY", "none"),
             ("GEMINI_TELEMETRY_ENABLED", "false"),
-            // Without a person it does not start in a folder that nobody has trusted yet.
+            // Without a person it does not start in a folder that is not trusted yet.
             ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
         ],
         without: &[
@@ -193,7 +193,7 @@ pub(super) const RECIPES: &[TrialRecipe] = &[
             // Otherwise it looks for keys in the user's own ring.
             ("GOOSE_DISABLE_KEYRING", "1"),
             ("GOOSE_TELEMETRY_ENABLED", "false"),
-            // Without a person it asks nobody before a tool is called. The script decides which.
+            // Without a person it asks no question before a tool is called. The script decides which.
             ("GOOSE_MODE", "auto"),
         ],
         without: &["OPENAI_BASE_URL", "OPENAI_BASE_PATH", "GOOSE_PLANNER_PROVIDER"],

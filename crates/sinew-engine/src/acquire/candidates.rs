@@ -28,7 +28,7 @@ impl AcquireDriver<'_> {
             };
             let told = |error: EngineError| match error.code {
                 ErrorCode::NotFound => GONE.to_owned(),
-                _ => error.message,
+                _ => error.to_string(),
             };
             let fetched = self.fetch_one(run, offer).map_err(told);
             results.push((slug.clone(), fetched));
@@ -153,7 +153,7 @@ impl AcquireDriver<'_> {
                 self.market.uninstall(slug, &run.id)?;
                 self.host
                     .on_progress(&AcquireProgress::InstallFailed { slug, detail: &error.message });
-                Ok(AcquireEvent::InstallFailed(error.message))
+                Ok(AcquireEvent::InstallFailed(error.to_string()))
             }
         }
     }

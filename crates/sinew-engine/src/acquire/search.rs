@@ -126,7 +126,7 @@ impl AcquireDriver<'_> {
         let listing = match self.market.lookup(&chosen.reference, chosen.version.as_deref()) {
             Err(error) if error.kind() == ErrorKind::Environment => return Err(error),
             Err(error) => {
-                problems.push(error.message);
+                problems.push(error.to_string());
                 None
             }
             Ok(listing) => Some(listing).filter(|listing| !without.contains(&listing.slug)),

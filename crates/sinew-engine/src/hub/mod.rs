@@ -137,8 +137,7 @@ impl<'e> HubHandle<'e> {
 
 impl From<HubError> for EngineError {
     fn from(error: HubError) -> Self {
-        let mut told = Self::new(error.code, error.message.clone());
-        told.hints.clone_from(&error.hints);
-        told.caused_by(error)
+        let told = Self::new(error.code, error.message.clone());
+        error.hints.iter().fold(told, Self::hint).caused_by(error)
     }
 }

@@ -67,7 +67,7 @@ impl ServiceHandle<'_> {
                 Ok(output) => status.running = Some(output.status.success()),
                 Err(error) => {
                     status.running = None;
-                    status.problem = Some(error.message);
+                    status.problem = Some(error.to_string());
                 }
             }
         }

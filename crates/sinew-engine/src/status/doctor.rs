@@ -143,7 +143,7 @@ impl StatusHandle<'_> {
             Err(error) => probes.push(DoctorProbe {
                 health: ProbeHealth::Fault,
                 remedy: Some(error.hints.join("; ")).filter(|hints| !hints.is_empty()),
-                ..good("database", "store", error.message)
+                ..good("database", "store", error.to_string())
             }),
         }
         if care.file().is_some() {
@@ -204,7 +204,7 @@ impl StatusHandle<'_> {
             Err(error) => {
                 probes.push(DoctorProbe {
                     health: ProbeHealth::Warn,
-                    ..good("cortex", "runs", error.message)
+                    ..good("cortex", "runs", error.to_string())
                 });
                 return;
             }

@@ -98,7 +98,7 @@ impl StatusHandle<'_> {
             next: NextStep { why: String::new(), command: String::new() },
         };
         overview.next = match engine.check_gate() {
-            Err(closed) => NextStep { why: closed.message, command: "sinew doctor".to_owned() },
+            Err(closed) => NextStep { why: closed.to_string(), command: "sinew doctor".to_owned() },
             Ok(()) => overview.next_step(),
         };
         Ok(overview)

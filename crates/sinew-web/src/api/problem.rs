@@ -80,7 +80,7 @@ impl Problem {
 impl From<EngineError> for Problem {
     fn from(error: EngineError) -> Self {
         let hint = (!error.hints.is_empty()).then(|| error.hints.join("; "));
-        Self { hint, ..Self::new(error.code, error.message) }
+        Self { hint, ..Self::new(error.code, error.to_string()) }
     }
 }
 

@@ -225,7 +225,7 @@ impl WebApp {
         }
         match parts.live.engine().store() {
             Ok(_) => Ok(()),
-            Err(error) => Err(error.message),
+            Err(error) => Err(error.to_string()),
         }
     }
 

@@ -159,7 +159,7 @@ impl AcquireHost for TerminalHost<'_> {
         ) {
             Ok(finish) => Some(finish),
             Err(error) => Some(UseReport {
-                detail: Some(error.message),
+                detail: Some(error.to_string()),
                 ..UseReport::failure(FailureKind::RuntimeError)
             }),
         }

@@ -189,8 +189,11 @@ impl ExecHandle<'_> {
                 .skill(entry.name.as_str())
                 .remedy(format!("`sinew scan {}` shows what was found", shell_word(&entry.name)))
         };
-        let scanned =
-            self.engine.quality().scan(catalog, &target).map_err(|error| blocked(error.message))?;
+        let scanned = self
+            .engine
+            .quality()
+            .scan(catalog, &target)
+            .map_err(|error| blocked(error.to_string()))?;
         let of = |wanted| scanned.report.findings.iter().filter(move |f| f.severity == wanted);
         if scanned.verdict == Verdict::Block {
             let worst = of(FindingSeverity::Critical).next();

@@ -1,16 +1,16 @@
-//! What connecting and importing fail with.
+//! An error that names itself and its next step.
 
 use std::error::Error;
+use std::fmt;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use sinew_settings::ErrorCode;
+use crate::{ErrorCode, ErrorKind};
 
-/// An error with its next step.
-#[derive(Debug, Clone, thiserror::Error)]
-#[error("{message}")]
-pub struct ConnectError {
+/// A failure with its stable code, what happened, and what to do next.
+#[derive(Debug, Clone)]
+pub struct CodedError {
     /// Its stable name, which also decides its kind.
     pub code: ErrorCode,
     /// What happened, where.
@@ -20,7 +20,7 @@ pub struct ConnectError {
     source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
-impl ConnectError {
+impl CodedError {
     /// An error without hints.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hints: Vec::new(), source: None }
@@ -44,5 +44,22 @@ impl ConnectError {
     pub fn file(doing: &str, path: &Path, error: io::Error) -> Self {
         let message = format!("cannot {doing} {}: {error}", path.display());
         Self::new(ErrorCode::FileError, message).caused_by(error)
+    }
+
+    /// What kind of error it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.code.kind()
+    }
+}
+
+impl fmt::Display for CodedError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for CodedError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
     }
 }
