@@ -26,7 +26,7 @@ use crate::listing::{FolderEntry, FolderEntryKind, FolderListing, ReadAnchor};
 use crate::load::{InstallOrigin, LoadRules, LoadedSkillFile};
 use crate::scan::{FolderSurvey, ScanJudgement, ScanSummary};
 
-/// The number of records saved, so that places which nobody looks at any more do not add up without
+/// The number of records saved, so that places that are no longer looked at do not add up without
 /// end. A record has some 700 bytes.
 const MAX_KEPT: usize = 500_000;
 

@@ -19,7 +19,7 @@ pub(crate) fn assign(request: &CatalogRequest<'_>, entries: &mut [CatalogEntry])
         *named.entry(&entry.name).or_default() += 1;
     }
     for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.skill.is_some()) {
-        // A skill under its own name contends with nobody unless another has that name, too, or
+        // A skill under its own name has no rival unless another has that name, too, or
         // the entry says whose it is.
         let contended = entry.skill_key != entry.name
             || named.get(entry.name.as_str()).is_some_and(|count| *count > 1)

@@ -1,5 +1,5 @@
 //! How far this process has come with reading skills: the first look at thousands of them, each scanned,
-//! takes seconds, and whoever waits for it can be told.
+//! takes seconds, and the user who waits for it can be told.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

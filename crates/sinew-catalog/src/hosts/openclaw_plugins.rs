@@ -185,7 +185,7 @@ fn check(
     let holds_slot = memory_slot(plugins) == Some(id.as_str());
     if place == PluginPlace::Workspace && !allowed && !named {
         return no(
-            format!("the workspace brings the plugin {id}, which nobody switched on"),
+            format!("the workspace brings the plugin {id}, which is not switched on"),
             format!("set {entry} to true if you trust the workspace"),
         );
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::render;
 
-/// A server of ours answers at once; waiting longer helps nobody.
+/// A server of ours answers at once; waiting longer does not help.
 const WAIT: Duration = Duration::from_secs(2);
 
 /// As much of a page as says whose it is.

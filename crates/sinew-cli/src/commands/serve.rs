@@ -213,7 +213,7 @@ fn serve(
     Ok(Exit::Done)
 }
 
-/// Shows the dashboard of a server that runs already. It signs nobody in: only its own terminal can.
+/// Shows the dashboard of a server that runs already. It signs no browser in: only its own terminal can.
 fn join(address: SocketAddr, out: &mut Printer) -> CommandResult {
     let dashboard = format!("http://{address}/");
     let joined = serde_json::json!({"joined": true, "dashboard": dashboard});

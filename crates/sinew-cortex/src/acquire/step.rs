@@ -76,7 +76,7 @@ pub enum AcquireEvent {
     Uninstalled,
     /// A person cancelled.
     Cancelled,
-    /// The session in which the skill was used says how it went. Nobody is asked first.
+    /// The session in which the skill was used says how it went. No person is asked first.
     Settled(UseReport),
     /// Nothing was heard of the run for too long.
     Overdue,

@@ -182,7 +182,7 @@ impl AcquireFlow<'_> {
         self.drive(cortex, host).event(run, &AcquireEvent::Cancelled)
     }
 
-    /// Tells a run what the session in which its skill was used came to. Nobody is asked first, so that
+    /// Tells a run what the session in which its skill was used came to. No person is asked first, so that
     /// this may happen behind an agent's back.
     pub(crate) fn settle(
         &self,

@@ -1,4 +1,4 @@
-//! Which skill an outcome is about. A skill has one name and one version in the memory, whoever reports
+//! Which skill an outcome is about. A skill has one name and one version in the memory, whichever surface reports
 //! its use: otherwise its successes would be counted as those of several skills, and none would be
 //! enough.
 

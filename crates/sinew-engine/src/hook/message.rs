@@ -30,7 +30,7 @@ const LOGGED_RANKS: usize = 5;
 impl HookEvent {
     pub(super) fn user_prompt(&self, engine: &Engine) -> Result<HookReply, EngineError> {
         match self.input.prompt() {
-            // An offer that nobody reads would be counted, and never used.
+            // An offer that is not read would be counted, and never used.
             Some(_) if !self.host.reads(self.moment) => Err(EngineError::new(
                 sinew_settings::ErrorCode::UnknownEvent,
                 format!("{} reads nothing that a hook adds to a message", self.host.name),

@@ -2,7 +2,7 @@
 //!
 //! A command line is split by [`crate::shell`] and each command is looked up in a table of well-known
 //! programs (`data/effects.tsv`), by verb and option; a program that is in no row is a shell, because
-//! nobody knows what it does. A pipe and a script take the union. Sentences are read by the words that
+//! what it does is not known. A pipe and a script take the union. Sentences are read by the words that
 //! say what is done (`prose.rs`); `skill_text.rs` reads a whole SKILL.md both ways.
 //!
 //! ```

@@ -17,7 +17,7 @@ const MAX_COMMANDS: usize = 4_000;
 pub(super) enum SecretWorth {
     /// A login that its own service may see.
     Login,
-    /// Key files and whole environments: nobody else's business.
+    /// Key files and whole environments: for their owner alone.
     Keys,
 }
 

@@ -231,7 +231,7 @@ pub(super) const OPTIONS: &[SecretOption] = &[
 /// Programs that print their operands, or what stands in a here-document.
 pub(super) const PRINTERS: &[&str] = &["echo", "printf", "cat", "print", "Write-Output"];
 
-/// What is said of an option in a sentence, and is nobody's password.
+/// What is said of an option in a sentence, and is not a password.
 pub(super) const OPTION_NOUNS: &[&str] = &[
     "flag",
     "flags",

@@ -3,7 +3,7 @@
 //!
 //! ```toml
 //! [sync]
-//! agents = ["claude-code", "codex"]   # who gets the skills; nobody but sinew if absent
+//! agents = ["claude-code", "codex"]   # who gets the skills; sinew alone if absent
 //! mode = "link"                       # or "copy"
 //! groups = ["work"]                   # groups that belong to every sync
 //!

@@ -191,7 +191,7 @@ fn prove(bundle: &Bundle, digest: [u8; 32], rules: &SignatureRules) -> Result<Sk
 }
 
 /// The same by a key of the configuration, which vouches for itself: no log and no time is asked for,
-/// as the format has it. The hint in the bundle is nobody's word, so every key is tried.
+/// as the format has it. The hint in the bundle is unsigned, so every key is tried.
 fn prove_by_key(
     bundle: &Bundle,
     digest: &Sha256Hash,

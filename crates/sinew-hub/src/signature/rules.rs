@@ -17,7 +17,7 @@ pub struct SignatureRules {
     pub(super) root: TrustedRoot,
     identities: Vec<String>,
     demand: SignatureDemand,
-    /// What of the configuration could not be read. Then nobody is proved.
+    /// What of the configuration could not be read. Then no signer is proved.
     pub(super) faults: Vec<String>,
 }
 

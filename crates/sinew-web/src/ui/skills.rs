@@ -101,7 +101,7 @@ impl SkillsPageQuery {
             && words.split_whitespace().all(holds)
     }
 
-    /// Whether a carried skill that lacks something is only counted. Whoever looks for something sees all
+    /// Whether a carried skill that lacks something is only counted. A search shows all
     /// that fits.
     fn hides(&self, entry: &CatalogEntry) -> bool {
         let is_plain = [&self.q, &self.state, &self.source, &self.carried]
@@ -146,7 +146,7 @@ pub(super) async fn show(
             .filter(|entry| filter.takes(entry))
             .partition(|entry| filter.hides(entry));
         // Carried skills stand behind the user's own, the skill that is used before those that it
-        // replaces, whoever brought them.
+        // replaces, wherever they came from.
         let shadowed = |entry: &CatalogEntry| entry.state == EntryState::Shadowed;
         let is_carried = |entry: &CatalogEntry| entry.bundled && !shadowed(entry);
         found.sort_by(|a, b| {
