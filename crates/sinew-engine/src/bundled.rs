@@ -121,9 +121,14 @@ fn host_skills(env: &Environment, profile: &Profile, workspace: &Path) -> Option
         "openpocket" => "openpocket",
         _ => return None,
     };
-    let package = sinew_catalog::find_host_package(env, program, program, workspace)
-        .map(|package| package.root)
-        .or_else(|| checkout(program, workspace))?;
+    let installed = |folder: &Path| {
+        sinew_catalog::find_host_package(env, program, program, folder).map(|package| package.root)
+    };
+    // The workspace that the host is configured for may be elsewhere than the caller.
+    let package = installed(workspace)
+        .or_else(|| checkout(program, workspace))
+        .or_else(|| installed(&env.cwd))
+        .or_else(|| checkout(program, &env.cwd))?;
     Some(package.join("skills")).filter(|folder| folder.is_dir())
 }
 

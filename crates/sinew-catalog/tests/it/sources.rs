@@ -99,11 +99,34 @@ fn each_agents_profile_reads_its_own_folders() {
     assert_eq!(names("openpocket"), "w");
     assert_eq!(names("claude-code"), "c");
     assert_eq!(names("codex"), "px");
-    assert_eq!(names("cursor"), "cux");
+    assert_eq!(names("cursor"), "cpux");
     assert_eq!(names("goose"), "cps");
     // Gemini CLI does not trust the workspace.
     assert_eq!(names("gemini"), "p");
     assert_eq!(names("opencode"), "cop");
+}
+
+/// goose has folders of its own among its settings, and the user's folder wins over those of others.
+#[test]
+fn gooses_own_folders_are_read_in_its_order() {
+    let mut machine = TestMachine::new().profile("goose");
+    for (folder, name) in [
+        ("home/.config/agents/skills", "e"),
+        ("home/.claude/skills", "d"),
+        ("home/.config/goose/skills", "c"),
+        ("home/.agents/skills", "b"),
+        ("work/.claude/skills", "a"),
+    ] {
+        let said =
+            |name: &str, text: &str| format!("---\nname: {name}\ndescription: {text}\n---\n");
+        machine = machine
+            .file(&format!("{folder}/{name}/SKILL.md"), said(name, name))
+            .file(&format!("{folder}/dup/SKILL.md"), said("dup", folder));
+    }
+    let catalog = machine.catalog();
+    let names: Vec<&str> = catalog.unshadowed().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "dup", "e"]);
+    assert_eq!(catalog.get("dup").expect("one of them").description, "work/.claude/skills");
 }
 
 #[test]
