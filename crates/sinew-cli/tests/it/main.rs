@@ -29,6 +29,7 @@ mod find;
 mod help;
 mod hook;
 mod hook_conduct;
+mod host_folders;
 mod host_parity;
 mod house;
 mod hub;

@@ -4,9 +4,9 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sinew_engine::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use sinew_engine::hub::{
-    HubError, HubOverrides, HubRecord, InstallTarget, NameMatching, RegistryQuery as Wanted,
-    SearchReport, SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference,
-    UpdateRequest, UpdateResult, WorkdirSkill,
+    HubError, HubOverrides, HubRecord, InstallTarget, NameMatching, NeededRecord,
+    RegistryQuery as Wanted, SearchReport, SearchSources, ShorthandMeaning, SkillInstallRequest,
+    SkillReference, UpdateRequest, UpdateResult, WorkdirSkill,
 };
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::{Actor, ErrorCode};
@@ -189,9 +189,13 @@ pub(crate) fn install_with_approval(
         SkillReference::parse(reference, ShorthandMeaning::Registry).map_err(HubError::from)?;
     let hub = engine.hub().open(&HubOverrides::default())?;
     let request = SkillInstallRequest::new(parsed, &approver.actor.to_string());
-    let installed = hub.install(&request, &engine.hub().workdir(place), approver)?;
+    let workdir = engine.hub().workdir(place);
+    let installed = hub.install(&request, &workdir, approver)?;
+    let skip = Default::default();
+    let needed = hub.install_needs(&installed.key, &workdir, &request, &skip, approver);
     engine.snapshot();
-    Ok(HubRecord::installed(reference, &installed))
+    let needed = needed.into_iter().map(NeededRecord::from).collect();
+    Ok(HubRecord { needed, ..HubRecord::installed(reference, &installed) })
 }
 
 /// Brings an installed skill up to date once a person agreed, or keeps the question.
