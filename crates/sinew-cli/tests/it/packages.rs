@@ -95,6 +95,7 @@ fn every_package_answers_where_nothing_else_is_installed() {
     let out = packages(&machine);
     archive(&machine, &out);
     npm(&machine, &out);
+    openclaw_plugin(&machine, &out);
     wheel(&machine, &out);
     debian(&machine, &out);
     install_script(&machine, &out);
@@ -160,6 +161,23 @@ fn npm(machine: &TestMachine, out: &Path) {
         alone(machine, &bin.join("sinew"), &bin).arg("--version").output().expect("it starts");
     assert_eq!(lost.status.code(), Some(4));
     assert!(text(&lost.stderr).contains("sinew-cli-linux-x64 is not installed"));
+}
+
+/// The plugin is packed as npm would pack it, with the release's version.
+fn openclaw_plugin(machine: &TestMachine, out: &Path) {
+    let folder = machine.path("openclaw-plugin");
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = out.join(format!("sinew-openclaw-{VERSION}.tgz"));
+    tool("tar", &["-xzf", shown(&file), "-C", shown(&folder)]).expect("tar unpacks it");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations/openclaw");
+    for name in ["index.js", "openclaw.plugin.json", "README.md"] {
+        let read = |path: &Path| fs::read(path).unwrap_or_default();
+        assert_eq!(read(&folder.join("package").join(name)), read(&source.join(name)), "{name}");
+    }
+    let manifest = fs::read(folder.join("package/package.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    assert_eq!(manifest["version"], VERSION);
+    assert_eq!(manifest["openclaw"]["extensions"][0], "./index.js");
 }
 
 fn wheel(machine: &TestMachine, out: &Path) {

@@ -56,6 +56,26 @@ fn a_skill_that_cannot_be_used_is_named_and_strangers_are_not_offered() {
     assert_eq!(weather.command, "sinew why weather");
 }
 
+/// What was brought with an earlier message is no part of the one that an agent asks about.
+#[test]
+fn what_sinew_added_is_not_routed() {
+    let machine = machine();
+    let message = "use the ledger skill";
+    let engine = open(&machine);
+    let plain = engine.route(&RouteRequest::new(message));
+    for frame in ["matching_skills", "sinew_context", "hook_context"] {
+        let added = format!("<{frame}>\n$soup and $letters fit: recipes for soups\n</{frame}>");
+        let back = engine.route(&RouteRequest::new(format!("{added}\n\n{message}")));
+        let names = |answer: &RouteAnswer| -> Vec<String> {
+            answer.offers().iter().map(|found| found.name.clone()).collect()
+        };
+        assert_eq!(names(&back), names(&plain), "{frame}");
+        assert_eq!(back.decision, plain.decision, "{frame}");
+        let alone = engine.route(&RouteRequest::new(added));
+        assert_eq!(alone.decision, RouteDecision::None, "{frame}: {alone:?}");
+    }
+}
+
 #[test]
 fn a_skill_that_can_be_used_is_offered_as_before() {
     let answer = open(&machine()).route(&RouteRequest::new("use the ledger skill"));
