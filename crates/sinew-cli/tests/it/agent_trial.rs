@@ -328,7 +328,9 @@ fn check_library_mode(agent: &str, folder: &str, options: &[&str], packages: &Np
         .file(&format!("{folder}/photo-resizer/SKILL.md"), SKILL)
         .file("home/.sinew/config.json5", pinned);
     for name in ["harbour-notes", "tide-tables", "leek-soup", "rail-letters"] {
-        machine = machine.skill(&format!("{folder}/{name}"), name);
+        let about = format!("Everything about {name} that a harbour master has to know.");
+        let text = format!("---\nname: {name}\ndescription: {about}\n---\n# It\n");
+        machine = machine.file(&format!("{folder}/{name}/SKILL.md"), text);
     }
     let connect = |more: &[&str]| {
         let args: Vec<&str> =

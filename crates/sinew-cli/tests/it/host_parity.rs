@@ -207,6 +207,32 @@ fn openclaw_and_sinew_see_the_same_skills() {
         .skill("home/.openclaw/workspace/skills/mine", "mine");
     let found = compare(&machine, "openclaw", "work", hosts.path());
     check(&found, "openclaw", 55);
+    // A plugin of the user's, and another one in the slot of the memory.
+    let own = "home/.openclaw/extensions/own";
+    let schema = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+    let machine = machine
+        .file(
+            &format!("{own}/openclaw.plugin.json"),
+            format!(r#"{{"id":"own","name":"own","skills":["skills"],"configSchema":{schema}}}"#),
+        )
+        .file(
+            &format!("{own}/package.json"),
+            r#"{"name":"own","version":"1.0.0","type":"module","main":"index.js","openclaw":{"extensions":["./index.js"]}}"#,
+        )
+        .file(
+            &format!("{own}/index.js"),
+            "export default { id: 'own', name: 'own', register() {} };\n",
+        )
+        .skill(&format!("{own}/skills/of-own"), "of-own");
+    let slot = "slots: {memory: 'memory-wiki'}, entries: {'memory-wiki': {enabled: true}}";
+    for (plugins, is_there) in [(slot, true), ("entries: {own: {enabled: false}}", false)] {
+        machine.write("home/.openclaw/openclaw.json", format!("{{plugins: {{{plugins}}}}}"));
+        let found = compare(&machine, "openclaw", "work", hosts.path());
+        check(&found, "openclaw with a plugin", 55);
+        let rows = found["rows"].as_array().expect("rows");
+        let ours = rows.iter().any(|row| row["name"] == "of-own" && row["host"] == "ready");
+        assert_eq!(ours, is_there, "{plugins}: {found:#}");
+    }
 }
 
 /// Its only agent has another name than the usual one; one of several is asked about by name.
@@ -252,7 +278,19 @@ fn gemini_and_sinew_see_the_same_skills() {
         "home/.gemini/trustedFolders.json",
         format!("{{\"{}\":\"TRUST_FOLDER\"}}", Path::new(&trusted).display()),
     );
+    for extension in ["kit", "off"] {
+        let folder = format!("home/.gemini/extensions/{extension}");
+        let manifest = format!("{{\"name\":\"{extension}\",\"version\":\"1.0.0\"}}");
+        machine.write(&format!("{folder}/gemini-extension.json"), manifest);
+        let skill = format!("---\nname: of-{extension}\ndescription: Of {extension}\n---\n");
+        machine.write(&format!("{folder}/skills/of-{extension}/SKILL.md"), skill);
+    }
+    let nowhere = format!("!{}/*", Path::new(&trusted).display());
+    let switched = serde_json::json!({"off": {"overrides": [nowhere]}});
+    machine.write("home/.gemini/extensions/extension-enablement.json", switched.to_string());
     let found = compare(&machine, "gemini", "work/a/b", gemini.path());
+    assert!(found.to_string().contains("of-kit"), "{found:#}");
+    assert!(!found.to_string().contains("\"of-off\",\"host\":\"ready\""), "{found:#}");
     check(&found, "gemini", 6);
 }
 
