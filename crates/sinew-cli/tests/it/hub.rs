@@ -97,7 +97,7 @@ fn what_a_skill_needs_is_installed_with_it() {
     publish("charts", "dependencies: {skills: [colours]}");
     publish("words", "tags: [a]");
     publish("colours", "tags: [b]");
-    let (records, code) = world.json(&["install", "report"]);
+    let (records, code) = world.json(&["install", "report", "--yes"]);
     let told: Vec<String> = records
         .as_array()
         .expect("records")

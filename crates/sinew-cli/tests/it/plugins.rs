@@ -200,7 +200,7 @@ fn the_package_of_the_plugin_is_installed_by_openclaw() {
     let archive = made.iter().find(|name| name.ends_with(".tgz")).expect("a package");
     assert!(archive.starts_with("sinew-openclaw-"), "{archive}");
     let file = machine.path(&format!("work/{archive}")).display().to_string();
-    let args = ["plugins", "install", &file, "--accept-capabilities"];
+    let args = ["plugins", "install", &file, "--force", "--accept-capabilities"];
     let installed = run(&packages, &machine, "openclaw", &args);
     assert!(installed.status.success(), "{}", said(&installed));
     let listed = run(&packages, &machine, "openclaw", &["plugins", "list", "--json"]);
