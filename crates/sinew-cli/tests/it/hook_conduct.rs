@@ -123,6 +123,51 @@ fn a_piped_find_has_vectors_computed_behind_it() {
     assert_eq!(later["decision"], first["decision"]);
 }
 
+/// What a process of Linux adds to its share of the processor: 19 lets everything else go first.
+#[cfg(target_os = "linux")]
+fn niceness(id: u32) -> Option<i32> {
+    let line = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name of the program, in brackets, may hold blanks.
+    line.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok()
+}
+
+/// The first thing that ever happens is that a session begins: the vectors come behind it, and slow
+/// nothing down.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_that_begins_has_vectors_computed_with_low_priority() {
+    let machine = cold_machine("{hook: {deadlineMs: 10000}}");
+    let event = json!({"hook_event_name": "SessionStart", "session_id": "s1", "source": "startup"});
+    hook(&machine, "claude-code", event);
+    let (began, mut seen, mut nicest) = (Instant::now(), false, 0);
+    loop {
+        let now = workers(&machine);
+        nicest = now.iter().filter_map(|id| niceness(*id)).chain([nicest]).max().unwrap_or(0);
+        if seen && now.is_empty() {
+            break;
+        }
+        seen |= !now.is_empty();
+        assert!(began.elapsed() < PATIENCE, "a worker begins and ends: {seen}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(nicest, 19, "the worker lets others go first");
+    let status = json(&machine, &["index", "status"]);
+    assert_eq!(status["pending"], 0, "{status}");
+}
+
+/// What is not ready is said in one line, and the answer comes by words.
+#[test]
+fn a_first_find_says_in_one_line_what_is_not_ready() {
+    let machine = cold_machine("{}");
+    let shown = sinew(&machine, &["find", "resize", "these", "images"]);
+    let lines: Vec<&str> =
+        shown.lines().filter(|line| line.contains("not indexed by meaning yet")).collect();
+    assert_eq!(lines.len(), 1, "{shown}");
+    let told = regex::Regex::new(r"\b\d+ of 49 skills are not indexed by meaning yet");
+    assert!(told.expect("an expression").is_match(lines[0]), "{shown}");
+    assert!(shown.contains("resize-images") && shown.ends_with("exit 0"), "{shown}");
+}
+
 /// One message, one decision: whether a person asks or a hook.
 #[test]
 fn a_hook_decides_as_find_does() {
