@@ -84,10 +84,8 @@ const DOINGS: &[(&[&[&str]], &[&str])] = &[
     (&[], &["enable", "no-such-skill"]),
     (&[], &["import", "--dry-run"]),
     (&[], &["connect", "claude-code"]),
-    (&[], &["connect", "claude-code", "--dry-run"]),
     (&[&["connect", "claude-code"]], &["disconnect", "claude-code"]),
     (&[], &["disconnect", "claude-code"]),
-    (&[], &["install", "./drafts/tide-tables"]),
     (&[], &["install", "./nowhere"]),
     (&[], &["uninstall", "photo-shrink"]),
     (&[], &["uninstall", "no-such-skill"]),
@@ -212,10 +210,6 @@ fn small_machine() -> TestMachine {
         .file(
             &format!("{folder}/coupon-finder/SKILL.md"),
             include_str!("../commands/demo/samples/coupon-finder.md"),
-        )
-        .file(
-            "work/drafts/tide-tables/SKILL.md",
-            include_str!("../commands/demo/samples/tide-tables.md"),
         )
 }
 

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use sinew_guard::shell::{ShellCommand, ShellScript};
 use sinew_testkit::{NpmPackages, PythonPackages, TestMachine, report_skip};
 
-use crate::library_commands::{CheckKind, bodies, write_checked};
+use crate::library_commands::{CheckKind, bodies, own_words, write_checked};
 
 /// Tools that npm has, as the table of the library names their versions.
 const NODE_TOOLS: &[&str] = &[
@@ -44,7 +44,7 @@ if sys.argv[1:] == ['--version']:
     print(whisper.__version__)
 else:
     sys.modules['torch'].cuda.is_available.return_value = False
-    whisper.transcribe.cli()";
+    sys.modules['whisper.transcribe'].cli()";
 
 /// How a program tells what it takes.
 #[derive(Clone, Copy)]
@@ -95,6 +95,7 @@ const PROGRAMS: &[(&str, HelpStyle)] = &[
     ("last", Whole(&["--help"])),
     ("systemctl", Whole(&["--help"])),
     ("id", Whole(&["--help"])),
+    ("apt", Subcommands),
     ("sshd", Whole(&["-?"])),
     ("ufw", Whole(&["--help"])),
     ("nft", Whole(&["--help"])),
@@ -107,8 +108,13 @@ const UNLISTED: &[(&str, &[&str], &str)] = &[
     ("docker", &["--progress"], "the build of BuildKit, a plugin"),
     ("ffmpeg", &["-frames", "-q", "-c", "-b", "-vn", "-an"], "with a stream behind a colon"),
     ("jq", &["-R"], "its help lists the common ones"),
-    ("git", &["-C"], "listed with a placeholder"),
+    ("git", &["-C", "--oneline"], "one with a placeholder, one in the manual of log"),
+    ("lsof", &["-iTCP", "-sTCP"], "with their value behind them"),
+    ("apt", &["--upgradable"], "in its manual"),
 ];
+
+/// Commands that take a word of the user's where others have a sub-command.
+const FREE: &[&str] = &["sinew scan"];
 
 /// The programs of the library where they were found.
 pub(crate) struct ToolShelf {
@@ -127,8 +133,8 @@ impl ToolShelf {
         let mut home = TestMachine::new();
         if let Some(whisper) = &whisper {
             let python = whisper.command("python").get_program().to_string_lossy().into_owned();
-            home = home.file("whisper.py", WHISPER_HELP);
-            let script = home.path("whisper.py");
+            home = home.file("whisper_options.py", WHISPER_HELP);
+            let script = home.path("whisper_options.py");
             home = home.script("whisper", &format!("exec {python} {} \"$@\"", script.display()));
         }
         let mut folders: Vec<PathBuf> = sinew.parent().map(PathBuf::from).into_iter().collect();
@@ -175,7 +181,7 @@ impl ToolShelf {
 
     /// The version of a program, as it says itself.
     pub(crate) fn version(&mut self, program: &str) -> String {
-        let number = regex::Regex::new(r"\d+(\.\d+)+[a-z]?|\d{8}").expect("an expression");
+        let number = regex::Regex::new(r"\d+(\.\d+)+(p\d+|[a-z])?|\d{8}").expect("an expression");
         for ask in ["--version", "-version", "-V", "-v", "version"] {
             let told = self.told(&[program, ask]);
             let lines = told.lines().filter(|line| !line.contains("illegal"));
@@ -217,7 +223,8 @@ impl CommandHelp {
                 let mut words = vec![program];
                 for word in operands.iter().filter(plain).take(3) {
                     if !lists(&last, program, word) {
-                        let is_choice = has_commands(&last);
+                        let is_choice =
+                            has_commands(&last) && !FREE.contains(&words.join(" ").as_str());
                         return Self { text, unknown: is_choice.then(|| (*word).to_owned()) };
                     }
                     words.push(word);
@@ -234,7 +241,10 @@ impl CommandHelp {
 fn has_commands(help: &str) -> bool {
     help.lines().any(|line| {
         let line = line.trim_end().to_lowercase();
-        line.ends_with("commands:") || line.ends_with("commands") || line.contains("<command>")
+        let usage = line.trim_start().starts_with("usage");
+        line.ends_with("commands:")
+            || line.ends_with("commands")
+            || usage && line.contains("<command>")
     })
 }
 
@@ -276,7 +286,10 @@ fn knows(help: &str, option: &str) -> bool {
             let letter = |letter: char| {
                 mentions(help, &format!("-{letter}"))
                     || help.contains(&format!("-{letter}<"))
-                    || help.contains(&format!("-[{letter}"))
+                    || help.split("[-").skip(1).any(|group| {
+                        let letters = group.split(|c: char| !c.is_ascii_alphanumeric()).next();
+                        letters.is_some_and(|letters| letters.contains(letter))
+                    })
             };
             option.chars().skip(1).all(letter)
         }
@@ -284,12 +297,16 @@ fn knows(help: &str, option: &str) -> bool {
 }
 
 /// What a tool does not know of a command: the sub-command, or options.
-fn unknown_words(shelf: &mut ToolShelf, command: &ShellCommand, style: HelpStyle) -> Vec<String> {
-    let program = command.program().unwrap_or_default();
-    let program = if program == "$TTS" { "sherpa-onnx-offline-tts" } else { program };
-    let words: Vec<&str> = command.arguments().iter().map(|word| word.text.as_str()).collect();
+fn unknown_words(
+    shelf: &mut ToolShelf,
+    program: &str,
+    command: &ShellCommand,
+    style: HelpStyle,
+) -> Vec<String> {
+    let words: Vec<&str> = own_words(command).iter().map(|word| word.text.as_str()).collect();
+    let words = words.get(1..).unwrap_or_default();
     // What stands behind `--` is another program's.
-    let own = words.iter().position(|word| *word == "--").map_or(&words[..], |end| &words[..end]);
+    let own = words.iter().position(|word| *word == "--").map_or(words, |end| &words[..end]);
     let skipped = match style {
         // The folder and the pager of git stand before its command.
         Verbs if own.first() == Some(&"-C") => 2,
@@ -333,16 +350,17 @@ fn the_commands_of_carried_skills_still_parse() {
         let commands = body.commands();
         for command in commands.iter().filter(|command| command.kind == CheckKind::Parsed) {
             let program = command.program.as_str();
-            let row = PROGRAMS.iter().find(|(name, _)| *name == program);
-            let (_, style) = row
-                .unwrap_or_else(|| panic!("{}: how does {program} tell what it takes?", body.name));
+            let Some((_, style)) = PROGRAMS.iter().find(|(name, _)| *name == program) else {
+                wrong.push(format!("{}: how does {program} tell what it takes?", body.name));
+                continue;
+            };
             if !shelf.has(program) {
                 missing.insert(program.to_owned());
                 lacking.insert(body.name.clone());
                 continue;
             }
             *parsed.entry(body.name.clone()).or_default() += 1;
-            for word in unknown_words(&mut shelf, &command.command, *style) {
+            for word in unknown_words(&mut shelf, program, &command.command, *style) {
                 wrong.push(format!("{}: {word} in {}", body.name, command.line()));
             }
         }
@@ -407,7 +425,7 @@ fn a_command_that_a_tool_does_not_have_is_a_fault() {
         ("mail message -f Archive", &["-f"]),
     ] {
         let script = ShellScript::parse(line);
-        let found = unknown_words(&mut shelf, &script.commands[0], Subcommands);
+        let found = unknown_words(&mut shelf, "mail", &script.commands[0], Subcommands);
         assert_eq!(found, faults, "{line}");
     }
 }

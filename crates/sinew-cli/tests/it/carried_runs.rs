@@ -104,18 +104,17 @@ const SAMPLE_RUNS: &[SampleRun] = &[
     SampleRun {
         skill: "himalaya",
         tools: &["himalaya"],
-        samples: "mkdir -p home/.config/himalaya mail/{cur,new,tmp} mail/.{Archive,Projects,Drafts,Trash,Sent}/{cur,new,tmp}
-            for name in Archive Projects Drafts Trash Sent; do touch mail/.$name/maildirfolder; done
+        samples: "mkdir -p home/.config/himalaya mail/{INBOX,Archive,Projects,Drafts,Trash,Sent}/{cur,new,tmp}
             printf '[accounts.work]\\ndefault = true\\nemail = \"you@example.com\"\\nmaildir.root = \"%s\"\\nmailbox.alias.inbox = \
              \"INBOX\"\\nmailbox.alias.drafts = \"Drafts\"\\nmailbox.alias.trash = \"Trash\"\\nmailbox.alias.sent = \"Sent\"\\n' \
              \"$PWD/mail\" > home/.config/himalaya/config.toml
             mail() { printf 'From: jonas@example.com\\nTo: you@example.com\\nSubject: offer %s\\nMIME-Version: 1.0\\n\
              Content-Type: multipart/mixed; boundary=b\\n\\n--b\\nContent-Type: text/plain\\n\\nHello\\n--b\\nContent-Type: \
              text/csv\\nContent-Disposition: attachment; filename=a.csv\\n\\n1,2\\n--b--\\n' \"$1\"; }
-            mail 1 > 'mail/cur/1.host:2,' && mail 2 > 'mail/.Archive/cur/2.host:2,S' && echo Hello > tmp/text.txt
-            echo offer > offer.pdf",
-        stands_for: &[],
-        may_fail: &[],
+            mail 1 > 'mail/INBOX/cur/1.host:2,' && mail 3 > 'mail/INBOX/cur/3.host:2,'
+            mail 3 > 'mail/Archive/cur/3.host:2,S' && echo Hello > tmp/text.txt && echo offer > offer.pdf",
+        stands_for: &[("move --to Archive <id>", "move --to Archive 1.host"), ("<id>", "3.host")],
+        may_fail: &[("himalaya message send", "a folder sends no mail")],
     },
 ];
 

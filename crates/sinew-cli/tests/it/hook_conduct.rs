@@ -155,19 +155,6 @@ fn a_session_that_begins_has_vectors_computed_with_low_priority() {
     assert_eq!(status["pending"], 0, "{status}");
 }
 
-/// What is not ready is said in one line, and the answer comes by words.
-#[test]
-fn a_first_find_says_in_one_line_what_is_not_ready() {
-    let machine = cold_machine("{}");
-    let shown = sinew(&machine, &["find", "resize", "these", "images"]);
-    let lines: Vec<&str> =
-        shown.lines().filter(|line| line.contains("not indexed by meaning yet")).collect();
-    assert_eq!(lines.len(), 1, "{shown}");
-    let told = regex::Regex::new(r"\b\d+ of 49 skills are not indexed by meaning yet");
-    assert!(told.expect("an expression").is_match(lines[0]), "{shown}");
-    assert!(shown.contains("resize-images") && shown.ends_with("exit 0"), "{shown}");
-}
-
 /// One message, one decision: whether a person asks or a hook.
 #[test]
 fn a_hook_decides_as_find_does() {

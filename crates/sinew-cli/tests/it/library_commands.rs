@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
 
-use sinew_guard::shell::{ShellCommand, ShellScript};
+use sinew_guard::shell::{ShellCommand, ShellScript, ShellWord, base_name};
 
 pub(crate) const LIBRARY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../sinew-engine/skills");
 
@@ -41,14 +41,15 @@ impl CheckKind {
 /// Programs of every system, and what a shell does itself: a skill teaches nothing about them.
 const EVERYWHERE: &[&str] = &[
     ":", "[", "aplay", "afplay", "base64", "basename", "break", "cat", "cd", "command", "cut",
-    "diff", "dirname", "echo", "export", "file", "find", "for", "grep", "head", "iconv", "local",
-    "ls", "mkdir", "mv", "open", "printf", "read", "return", "rm", "seq", "sleep", "sort", "tail",
-    "test", "tr", "uname", "uniq", "wc", "while", "done",
+    "date", "diff", "dirname", "echo", "export", "file", "find", "for", "grep", "head", "iconv",
+    "local", "ls", "mkdir", "mv", "open", "printf", "read", "return", "rm", "seq", "sleep", "sort",
+    "tail", "test", "tr", "uname", "uniq", "wc", "while", "done",
 ];
 
 /// Commands that no machine of the tests can try, by program and first words, with the reason.
 pub(crate) const NOT_HERE: &[(&str, &str, &str)] = &[
     ("docker", "compose", "Debian's Compose is of version 1"),
+    ("himalaya", "message send", "no mail server takes it"),
     ("spogo", "", "in no registry that the tests use"),
     ("sw_vers", "", "macOS"),
     ("fdesetup", "", "macOS"),
@@ -57,11 +58,19 @@ pub(crate) const NOT_HERE: &[(&str, &str, &str)] = &[
     ("csrutil", "", "macOS"),
     ("spctl", "", "macOS"),
     ("$IM", "photo.heic", "ImageMagick of Debian writes no such file to try it on"),
-    ("apt", "", "it offers no list of its options"),
+    ("pbpaste", "", "macOS"),
 ];
 
 /// A program behind a variable of the bodies.
 const VARIABLES: &[(&str, &str)] = &[("$IM", "convert"), ("$TTS", "sherpa-onnx-offline-tts")];
+
+/// The words of a command as its program gets them; `docker run` is not taken for what it runs.
+pub(crate) fn own_words(command: &ShellCommand) -> &[ShellWord] {
+    match command.words.first() {
+        Some(first) if first.text == "sudo" => command.words.get(1..).unwrap_or_default(),
+        _ => &command.words,
+    }
+}
 
 /// A carried skill with the commands of its body.
 pub(crate) struct SkillBody {
@@ -115,10 +124,13 @@ impl SkillBody {
             script.functions.iter().map(|one| one.name.as_str()).collect();
         let mut found = Vec::new();
         for command in script.commands.iter().filter(|command| !command.is_group) {
-            let Some(word) = command.program() else { continue };
+            let Some(word) = own_words(command).first() else { continue };
+            let word = base_name(&word.text);
             let program =
                 VARIABLES.iter().find(|(name, _)| *name == word).map_or(word, |row| row.1);
-            if EVERYWHERE.contains(&program) {
+            // The head of a loop is `name in words`, arithmetic `name + 1`.
+            let second = own_words(command).get(1).map_or("", |word| word.text.as_str());
+            if ["in", "+"].contains(&second) || EVERYWHERE.contains(&program) {
                 continue;
             }
             let kind = self.kind_of(word, functions.contains(word), command);
@@ -128,10 +140,10 @@ impl SkillBody {
     }
 
     fn kind_of(&self, word: &str, is_function: bool, command: &ShellCommand) -> CheckKind {
-        let first = command.arguments().first().map_or("", |word| word.text.as_str());
-        let away = NOT_HERE
-            .iter()
-            .any(|(program, verb, _)| *program == word && (verb.is_empty() || *verb == first));
+        let words: Vec<&str> = own_words(command).iter().map(|word| word.text.as_str()).collect();
+        let behind = words.get(1..).unwrap_or_default().join(" ");
+        let away =
+            NOT_HERE.iter().any(|(program, verb, _)| *program == word && behind.starts_with(verb));
         match self.kind {
             _ if away => CheckKind::Documents,
             // What a request is made of and what is done with its answer is carried out with it.
@@ -158,6 +170,14 @@ fn rows() -> Vec<(String, CheckKind, String)> {
     rows
 }
 
+/// The first version that the table of the library names for a skill.
+fn table_version(skill: &str) -> String {
+    let readme = fs::read_to_string(format!("{LIBRARY}/README.md")).expect("the table");
+    let row = readme.lines().find(|line| line.starts_with(&format!("| `{skill}`"))).expect("a row");
+    let cell = row.split('|').nth(3).unwrap_or_default();
+    cell.split(',').next().unwrap_or_default().trim().to_owned()
+}
+
 /// Writes the list anew, with the versions of the tools that were asked.
 pub(crate) fn write_checked(version: &mut dyn FnMut(&str) -> String) {
     let mut text = "skill\thow\tversion\tcommand\n".to_owned();
@@ -168,6 +188,11 @@ pub(crate) fn write_checked(version: &mut dyn FnMut(&str) -> String) {
             CheckKind::Documents => "-".to_owned(),
             CheckKind::Sent if program != "jq" => version("curl"),
             _ => version(program),
+        };
+        // A program that does not tell its version, or a function of the body: as the table says.
+        let version = match version.as_str() {
+            "-" if kind != CheckKind::Documents => table_version(&skill),
+            _ => version,
         };
         text.push_str(&format!("{skill}\t{}\t{version}\t{line}\n", kind.as_str()));
     }
