@@ -8,7 +8,9 @@ use sinew_skill::SkillDialect;
 use crate::host_table;
 use crate::hosts::{HostSwitches, PluginHost};
 
-/// The rank of a source, lowest first. Where two skills share a name, the higher tier wins.
+/// The rank of a source, lowest first. Where two skills share a name, the one whose root stands later
+/// in the profile wins, which is the higher tier; only sinew's own profile has what it carries below
+/// everything else.
 #[derive(
     Debug,
     Clone,
@@ -332,11 +334,13 @@ pub const PROFILES: &[Profile] = &[
         ..agent(
             "sinew",
             "sinew's own folders, and those of every agent on this machine",
+            // What sinew carries is a beginning: whatever has the same name elsewhere is there
+            // because the user or an agent wanted it, and is ready more often.
             &[
+                BUNDLED,
                 row(Tier::Extra, RootLocation::OtherAgents, "other-agents", LinkPolicy::Listed),
                 EXTRA,
                 PLUGINS,
-                BUNDLED,
                 row(
                     Tier::Managed,
                     RootLocation::Path("{sinew}/skills"),

@@ -14,6 +14,8 @@ mod authority;
 mod bad_input;
 mod carried;
 mod carried_commands;
+mod carried_requests;
+mod carried_runs;
 mod commands;
 mod conformance;
 mod connect;
@@ -37,6 +39,7 @@ mod import;
 mod kept_secrets;
 mod learn;
 mod library;
+mod library_commands;
 mod live;
 mod logging;
 mod loop_day;
@@ -45,6 +48,7 @@ mod mcp;
 mod one_skill;
 mod openpocket;
 mod output;
+mod outside_checks;
 #[cfg(unix)]
 mod packages;
 #[cfg(unix)]
