@@ -65,6 +65,17 @@ const SHAPES: &[(&str, &str)] = &[
     ("secrets", "ghp_aaaaaaaaaaaaaaaaaaaaaaaa "),
     ("forbidden commands", "never run curl http://a.b/c | sh\n"),
     ("front matter", "---\na: b\n"),
+    ("heredocs", "cat <<A\nx\nA\n"),
+    ("nested substitutions", "$(a $("),
+    ("shell functions", "f() { f | g; }; g() { f; }\n"),
+    ("growing texts", "s = s + s\n"),
+    ("growing lists", "x = [x, x, f(x)]\n"),
+    ("growing templates", "a = `${a}${a}`;\n"),
+    ("open classes", "class A: "),
+    ("open texts", "f'{f\"{"),
+    ("open functions", "def f(a=lambda: f(f("),
+    ("calls in calls", "def f(x): return [f(f([f(x) for y in f(x)])) for z in {f(x): f}]\n"),
+    ("arrows", "((a) => "),
 ];
 
 fn main() {
@@ -110,7 +121,8 @@ fn main() {
             .enumerate()
             .map(|(number, part)| (format!("references/{number:03}.md"), part.to_vec()))
             .collect();
-        let ms = [one("SKILL.md"), one("run.sh"), many].map(|files| {
+        let all = [one("SKILL.md"), one("run.sh"), many, one("a.py"), one("a.js")];
+        let ms = all.map(|files| {
             let bundle = SkillBundle::from_files(files);
             // The best of three, so that a cold cache is not measured.
             let best = (0..3).map(|_| {
@@ -120,9 +132,11 @@ fn main() {
             });
             best.min().unwrap_or_default().as_secs_f64() * 1e3
         });
-        eprintln!("{name:24} {:6.0} {:6.0} {:6.0} ms", ms[0], ms[1], ms[2]);
+        let [skill, script, files, python, js] = ms;
+        eprintln!("{name:24} {skill:6.0} {script:6.0} {files:6.0} {python:6.0} {js:6.0} ms");
         hostile.push(serde_json::json!({
-            "shape": name, "skill_md_ms": ms[0], "script_ms": ms[1], "hundred_files_ms": ms[2],
+            "shape": name, "skill_md_ms": skill, "script_ms": script, "hundred_files_ms": files,
+            "python_ms": python, "javascript_ms": js,
         }));
     }
     let report = serde_json::json!({

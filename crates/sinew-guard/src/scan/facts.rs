@@ -359,23 +359,43 @@ impl<'a> FileHosts<'a> {
             .or(if fact.code { self.worst } else { None })
     }
 
-    /// The labels of all hosts.
-    fn labels(&self) -> BTreeSet<&'a str> {
-        let urls = self.all.iter().filter_map(|(place, _)| place.target.as_deref());
-        urls.flat_map(|url| {
-            let host = url.split("://").nth(1).unwrap_or(url);
-            host.split(['/', ':', '?']).next().unwrap_or("").split('.')
-        })
-        .collect()
+    /// The host that a fact names on its line, or else the one that stands nearest to it.
+    fn beside(&self, fact: &ScanFact) -> Option<&'a ScanFact> {
+        let from = self.all.partition_point(|(place, _)| place.rank + NEAR < fact.rank);
+        let to = self.all.partition_point(|(place, _)| place.rank <= fact.rank + NEAR);
+        let near = self.all[from..to].iter().map(|(place, _)| *place);
+        // Of several on one line the worst counts.
+        near.min_by_key(|place| (place.line.abs_diff(fact.line), std::cmp::Reverse(place.class)))
     }
 }
 
+/// Whether a secret is the own one of the host beside it: `ACME_API_KEY` of `api.acme.io`, under the
+/// name by which the host is registered, or a variable that the skill declares, at a host that it
+/// declares. No declaration makes a known vendor's key a skill's own.
+fn is_own_key(secret: &str, place: &ScanFact, declared: &OwnHosts) -> bool {
+    let url = place.target.as_deref().unwrap_or("");
+    let host = url.split("://").nth(1).unwrap_or(url);
+    let host = host.split(['/', ':', '?']).next().unwrap_or("");
+    let name = super::metadata::registrable(host).split('.').next().unwrap_or("");
+    let is_vendors = super::program::is_vendors_key(&secret.to_ascii_uppercase());
+    // A name such as `API_KEY` says of no vendor that it is his.
+    let is_declared = declared.keys.iter().any(|key| key == secret) || is_generic(secret);
+    let is_own_place = place.class.is_some_and(|class| class <= HostClass::Declared);
+    is_home_of(&BTreeSet::from([name]), secret) || is_declared && is_own_place && !is_vendors
+}
+
+fn is_generic(secret: &str) -> bool {
+    secret.split('_').all(|word| word.len() < 4 || COMMON.contains(&word))
+}
+
+/// Words of variables that name no one.
+const COMMON: &[&str] = &[
+    "access", "admin", "auth", "client", "database", "default", "login", "main", "password",
+    "private", "secret", "token", "user", "webhook",
+];
+
 /// Whether a secret is named after one of the hosts: `ACME_API_KEY` belongs to `api.acme.io`.
 fn is_home_of(labels: &BTreeSet<&str>, secret: &str) -> bool {
-    const COMMON: &[&str] = &[
-        "access", "admin", "auth", "client", "database", "default", "login", "main", "password",
-        "private", "secret", "token", "user", "webhook",
-    ];
     let mut words = secret.split('_').filter(|word| word.len() >= 4 && !COMMON.contains(word));
     words.any(|word| labels.contains(word))
 }
@@ -412,7 +432,7 @@ pub(crate) fn forget_idle_places(facts: &mut Vec<ScanFact>) {
 
 /// Gives every fact that uses the network the worst host near it, and marks every secret that
 /// belongs to a host named in the file.
-pub(crate) fn resolve_places(facts: &mut [ScanFact], table: &RuleTable) {
+pub(crate) fn resolve_places(facts: &mut [ScanFact], table: &RuleTable, declared: &OwnHosts) {
     let secret = table.kind("env-secret");
     let waits = |fact: &ScanFact| {
         fact.kind != URL && (fact.class.is_some() && !fact.resolved || Some(fact.kind) == secret)
@@ -421,14 +441,17 @@ pub(crate) fn resolve_places(facts: &mut [ScanFact], table: &RuleTable) {
         return;
     }
     let places = FileHosts::new(facts.iter().filter(|fact| fact.kind == URL));
-    let labels = places.labels();
     let answers: Vec<(Option<HostClass>, bool)> = facts
         .iter()
         .filter(|fact| waits(fact))
         .map(|fact| {
             let name = fact.target.as_deref().filter(|_| Some(fact.kind) == secret);
             let class = if fact.class.is_some() { places.near(fact) } else { None };
-            (class, name.is_some_and(|name| is_home_of(&labels, name)))
+            let at_home = |name: &str| {
+                let name = name.to_ascii_lowercase();
+                places.beside(fact).is_some_and(|place| is_own_key(&name, place, declared))
+            };
+            (class, name.is_some_and(at_home))
         })
         .collect();
     for (fact, (class, own)) in facts.iter_mut().filter(|fact| waits(fact)).zip(answers) {

@@ -19,6 +19,8 @@ pub(crate) enum ScannedFileKind {
     Media,
     Pdf,
     LfsPointer,
+    /// What macOS keeps beside a file on other file systems, and the Finder in a folder.
+    FinderData,
     UnknownBinary,
 }
 
@@ -87,6 +89,7 @@ pub(crate) fn kind_of(path: &str, bytes: &[u8]) -> (ScannedFileKind, Option<&'st
                     | ScannedFileKind::UnknownBinary
             ),
             (ScannedFileKind::Data, _) => false,
+            (ScannedFileKind::FinderData, _) => !name.starts_with("._") && name != ".ds_store",
             (kind, ScannedFileKind::UnknownBinary) => {
                 !kind.is_inert()
                     && kind != ScannedFileKind::Archive
@@ -256,6 +259,9 @@ fn kind_by_magic(name: &str, bytes: &[u8]) -> Option<ScannedFileKind> {
     {
         return Some(ScannedFileKind::Media);
     }
+    if starts(b"\0\x05\x16\x07\0\x02\0\0") || starts(b"\0\0\0\x01Bud1") {
+        return Some(ScannedFileKind::FinderData);
+    }
     if starts(b"SQLite format 3\0") {
         return Some(ScannedFileKind::Data);
     }
@@ -287,7 +293,19 @@ fn kind_by_name(name: &str) -> ScannedFileKind {
         "go" | "rs" | "c" | "h" | "cc" | "cpp" | "hpp" | "cs" | "java" | "kt" | "swift"
         | "scala" | "r" | "jl" => ScannedFileKind::Script("compiled"),
         "applescript" | "scpt" => ScannedFileKind::Script("applescript"),
-        "json" | "jsonc" | "json5" | "ipynb" if name == "package.json" => {
+        // What these name is run.
+        "json"
+            if matches!(
+                name,
+                "package.json"
+                    | "hooks.json"
+                    | "settings.json"
+                    | "settings.local.json"
+                    | "plugin.json"
+                    | "mcp.json"
+                    | ".mcp.json"
+            ) =>
+        {
             ScannedFileKind::Config("json")
         }
         "json" | "jsonc" | "json5" | "csv" | "tsv" | "jsonl" | "ndjson" | "lock" | "xsd"

@@ -32,8 +32,7 @@ pub enum HostClass {
     /// A known vendor's host on which anyone rents a place of their own: what is sent there goes to
     /// whoever rents it.
     Tenant,
-    /// Has the skill's own name, or belongs to the owner of the repository that the skill names as
-    /// its own. The skill says so itself, so it is not evidence.
+    /// Has the skill's own name. The skill says so itself, so it is not evidence.
     Namesake,
     /// Declared in the skill's front matter, by the skill itself.
     Declared,
@@ -102,18 +101,13 @@ struct HostRecord {
 pub(crate) struct OwnHosts {
     /// Hosts of its homepage and its metadata, and `label.*` of vendors whose key it declares.
     pub(crate) hosts: Vec<String>,
-    /// Owners of the repositories it names.
-    pub(crate) owners: Vec<String>,
     /// Words of its name.
     pub(crate) names: Vec<String>,
+    /// Variables that it declares to need, lower case.
+    pub(crate) keys: Vec<String>,
 }
 
 impl OwnHosts {
-    fn is_owner(&self, path: &str) -> bool {
-        let owner = path.trim_start_matches('/').split('/').next().unwrap_or("");
-        !owner.is_empty() && self.owners.iter().any(|own| own == owner)
-    }
-
     fn is_namesake(&self, host: &str) -> bool {
         if self.names.is_empty() {
             return false;
@@ -227,7 +221,6 @@ impl HostTable {
             Some(HostClass::Shortener) => HostClass::Shortener,
             // On a code host everyone has a space; the path shows whose it is.
             Some(HostClass::Code) if self.is_organisation(host, path) => HostClass::Organisation,
-            Some(HostClass::Code) if declared.is_owner(path) => HostClass::Namesake,
             Some(HostClass::Code) => HostClass::Code,
             // What is known about a host is not changed by what a skill says of it.
             Some(class) => class,
@@ -496,7 +489,7 @@ mod tests {
 
     fn own() -> OwnHosts {
         let one = |text: &str| vec![text.to_owned()];
-        OwnHosts { hosts: one("acme.dev"), owners: one("jane"), names: one("nextflow") }
+        OwnHosts { hosts: one("acme.dev"), names: one("nextflow"), ..OwnHosts::default() }
     }
 
     fn check(url: &str, class: HostClass) {
@@ -535,7 +528,7 @@ mod tests {
         );
         check("https://raw.githubusercontent.com/someone/x/install.sh", HostClass::Code);
         check("https://[redacted].example.com/x", HostClass::Unknown);
-        check("https://raw.githubusercontent.com/jane/tool/main/i.sh", HostClass::Namesake);
+        check("https://raw.githubusercontent.com/jane/tool/main/i.sh", HostClass::Code);
         check("https://get.next-flow.io/i.sh", HostClass::Namesake);
         check("https://nextflow.evil.example.net/i.sh", HostClass::Unknown);
     }

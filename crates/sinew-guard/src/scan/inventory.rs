@@ -174,6 +174,7 @@ pub(crate) fn read(
                     | ScannedFileKind::Bytecode
                     | ScannedFileKind::Archive
                     | ScannedFileKind::Document
+                    | ScannedFileKind::FinderData
                     | ScannedFileKind::UnknownBinary
                     | ScannedFileKind::LfsPointer
             );

@@ -5,15 +5,15 @@ use sinew_skill::ReadOptions;
 
 use super::finding::FindingSeverity;
 use super::fold;
-use super::hosts::OwnHosts;
+use super::hosts::{HostClass, HostTable, OwnHosts};
 
 /// What a skill declares about itself; it decides which hosts and names count as its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SkillDeclarations {
     pub(crate) name: Option<String>,
     pub(crate) description: Option<String>,
-    /// Hosts of `homepage` and of other URLs in the metadata, of APIs whose key is declared, owners
-    /// of repositories, and the words of the name.
+    /// Hosts of `homepage` and of other URLs in the metadata, of APIs whose key is declared, and the
+    /// words of the name.
     pub(crate) own: OwnHosts,
     pub(crate) env: Vec<String>,
     pub(crate) bins: Vec<String>,
@@ -25,11 +25,18 @@ pub(crate) struct SkillDeclarations {
 const WELL_KNOWN: &[&str] =
     &["clawhub", "clawdhub", "openclaw", "clawdbot", "moltbot", "anthropic", "openai"];
 const SQUATS: &[&str] = &["clawhub1", "cllawhub", "clawwhub"];
+/// Keys on which nothing depends: which of two values a reader takes makes no difference.
+const NOTES: &[&str] =
+    &["version", "author", "authors", "license", "tags", "keywords", "category", "emoji", "icon"];
 /// Install kinds that the engine can run from an argument vector.
 const KINDS: &[&str] = &["brew", "node", "go", "uv", "download", "apt"];
 
 /// Reads the declarations of a skill file.
-pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations {
+pub(crate) fn read_declarations(
+    bytes: &[u8],
+    folder: &str,
+    hosts: &HostTable,
+) -> SkillDeclarations {
     let outcome = sinew_skill::read(bytes, &ReadOptions::openclaw(folder));
     let mut declared = SkillDeclarations::default();
     for reason in &outcome.reasons {
@@ -47,7 +54,10 @@ pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations
             }
             _ => continue,
         };
-        declared.problems.push((rule, FindingSeverity::Critical, reason.detail.clone()));
+        let harmless = |key: &&str| reason.detail.contains(&format!("the key `{key}` occurs"));
+        let is_note = rule == "yaml-duplicate-key" && NOTES.iter().any(harmless);
+        let severity = if is_note { FindingSeverity::Warn } else { FindingSeverity::Critical };
+        declared.problems.push((rule, severity, reason.detail.clone()));
     }
     if let Ok(text) = std::str::from_utf8(bytes)
         && let Ok(fenced) = sinew_skill::split_front_matter(text)
@@ -72,7 +82,7 @@ pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations
             .extend(metadata.requires.bins.iter().chain(&metadata.requires.any_bins).cloned());
         for spec in &metadata.install {
             declared.bins.extend(spec.bins.iter().cloned());
-            check_install(&spec.kind, &spec.fields, &mut declared.problems);
+            check_install(&spec.kind, &spec.fields, hosts, &mut declared.problems);
         }
     }
     for url in &urls {
@@ -86,14 +96,10 @@ pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations
                 continue;
             }
             let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-            let mut parts = rest.split('/');
-            let host = parts.next().unwrap_or("").split(|c| !word(c)).next().unwrap_or("");
-            let owner = parts.next().unwrap_or("").split(|c| !word(c)).next().unwrap_or("");
+            let host = rest.split('/').next().unwrap_or("");
+            let host = host.split(|c| !word(c)).next().unwrap_or("");
             if host.contains('.') {
                 declared.own.hosts.push(registrable(host).to_owned());
-            }
-            if !owner.is_empty() {
-                declared.own.owners.push(owner.to_owned());
             }
         }
     }
@@ -102,6 +108,7 @@ pub(crate) fn read_declarations(bytes: &[u8], folder: &str) -> SkillDeclarations
     declared.own.hosts.sort();
     declared.own.hosts.dedup();
     declared.own.hosts.extend(labels.into_iter().map(|label| format!("{label}.*")));
+    declared.own.keys = declared.env.iter().map(|env| env.to_ascii_lowercase()).collect();
     declared.own.names = names(&skill.name);
     declared.name = Some(skill.name);
     declared.description = Some(skill.description);
@@ -199,7 +206,7 @@ fn raw_problems(front: &str, problems: &mut Vec<(&'static str, FindingSeverity, 
 
 /// The part of a host that can be registered: the last two labels, or three under `co.uk` and
 /// similar.
-fn registrable(host: &str) -> &str {
+pub(crate) fn registrable(host: &str) -> &str {
     let labels: Vec<&str> = host.split('.').collect();
     let long_ending = labels.len() >= 3
         && matches!(labels[labels.len() - 2], "co" | "com" | "org" | "net" | "ac" | "gov")
@@ -220,6 +227,7 @@ pub(crate) fn vendor_label(env: &str) -> Option<String> {
 fn check_install(
     kind: &str,
     fields: &std::collections::BTreeMap<String, String>,
+    hosts: &HostTable,
     problems: &mut Vec<(&'static str, FindingSeverity, String)>,
 ) {
     let lower = kind.to_ascii_lowercase();
@@ -230,7 +238,11 @@ fn check_install(
     if runs_text {
         // sinew never runs such a step. Honest authors use it for package managers and to start what
         // they ship; anything else is meant to be run by an agent that does not check.
-        let is_plain = |value: &str| is_package_install(value) || starts_what_is_shipped(value);
+        let is_plain = |value: &str| {
+            is_package_install(value)
+                || starts_what_is_shipped(value)
+                || runs_known_installers(value, hosts)
+        };
         let plain = fields.iter().all(|(key, value)| !is_command(key) || is_plain(value))
             && fields.keys().any(|key| is_command(key));
         problems.push((
@@ -287,6 +299,31 @@ fn starts_what_is_shipped(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     let names_a_file = ["{basedir}", "./", "scripts/"].iter().any(|start| text.contains(start));
     names_a_file && !FAR.iter().any(|word| text.contains(word))
+}
+
+/// Whether all that a step fetches are installers of our table, and it does nothing besides.
+fn runs_known_installers(text: &str, hosts: &HostTable) -> bool {
+    const WORDS: &[&str] =
+        &["curl", "wget", "sh", "bash", "sudo", "-c", "|", "&&", "\"$(curl", "-", "--"];
+    let text = text.to_ascii_lowercase();
+    let none = OwnHosts::default();
+    let is_known = |word: &str| {
+        let url = word.trim_matches(['"', '\'', ')', '(']);
+        url.find("://").is_some_and(|at| {
+            let place = hosts.mention_at(url, at, &none);
+            place.is_some_and(|place| place.class == HostClass::Installer)
+        })
+    };
+    let is_option = |word: &str| {
+        word.strip_prefix('-').is_some_and(|flags| flags.bytes().all(|b| b.is_ascii_alphabetic()))
+    };
+    let mut installers = 0;
+    let plain = text.split_whitespace().all(|word| {
+        let known = is_known(word);
+        installers += usize::from(known);
+        known || WORDS.contains(&word) || is_option(word)
+    });
+    plain && installers > 0
 }
 
 fn is_package_install(text: &str) -> bool {
@@ -472,7 +509,8 @@ mod tests {
     #[test]
     fn a_skill_declares_its_own_hosts() {
         let file = b"---\nname: a\ndescription: b\nhomepage: https://docs.acme.co.uk/x\n---\n";
-        assert_eq!(read_declarations(file, "a").own.hosts, ["acme.co.uk"]);
+        let hosts = HostTable::from_json(super::super::table::HOSTS, "[]").expect("the table");
+        assert_eq!(read_declarations(file, "a", &hosts).own.hosts, ["acme.co.uk"]);
         assert_eq!(names("pi-hole-setup"), ["hole", "holesetup", "pihole"]);
         assert!(names("openclaw-agent").is_empty());
         assert_eq!(vendor_label("ACME_API_KEY").as_deref(), Some("acme"));

@@ -312,11 +312,11 @@ fn scan_files(
     means: &ScanBudget,
 ) -> (Vec<Finding>, SkillCapabilities) {
     let (mut files, kinds) = inventory::read(bundle, &mut means.budget.borrow_mut());
-    let declared = declarations(bundle, &kinds);
+    let declared = declarations(table, bundle, &kinds);
     let mut findings = Vec::new();
     let mut facts: Vec<ScanFact> = Vec::new();
     let programs = program::read(table, &declared.own, &mut files);
-    findings.extend(programs.omission(table, &files));
+    findings.extend(programs.omissions(table, &files));
     {
         let mut work = means.work.borrow_mut();
         work.add(bundle.bytes());
@@ -383,7 +383,7 @@ fn undeclared(
     ))
 }
 
-fn declarations(bundle: &SkillBundle, kinds: &[TypedPath]) -> SkillDeclarations {
+fn declarations(table: &RuleTable, bundle: &SkillBundle, kinds: &[TypedPath]) -> SkillDeclarations {
     let skill_md = kinds.iter().position(|(_, kind, _)| *kind == ScannedFileKind::SkillMd);
     let Some(at) = skill_md else { return SkillDeclarations::default() };
     let file = &bundle.files()[at];
@@ -392,7 +392,7 @@ fn declarations(bundle: &SkillBundle, kinds: &[TypedPath]) -> SkillDeclarations 
     let head = file.bytes.get(..structure::MAX_SKILL_MD).map_or(&file.bytes[..], |head| {
         &head[..memchr::memrchr(b'\n', head).map_or(head.len(), |end| end + 1)]
     });
-    metadata::read_declarations(head, folder)
+    metadata::read_declarations(head, folder, &table.hosts)
 }
 
 fn read_facts(
@@ -423,7 +423,7 @@ fn read_facts(
         facts::extract(&source, file.layers.list.len() - 1, work, &mut extracted);
     }
     facts::rank(&mut extracted.facts, file);
-    facts::resolve_places(&mut extracted.facts, table);
+    facts::resolve_places(&mut extracted.facts, table, &declared.own);
     extracted
 }
 

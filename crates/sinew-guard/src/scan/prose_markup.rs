@@ -1,6 +1,8 @@
-//! Prose without its markup: `the **pass**word` reads like "the password", and so it is judged.
+//! Prose without its markup: `the **pass**word` reads like "the password", and so it is judged; several
+//! blanks between words read like one.
 
 use memchr::memchr3;
+use memchr::memmem;
 
 use super::lines::TextLines;
 use super::role::RoleSpan;
@@ -16,7 +18,11 @@ pub(crate) fn read(plain: &str, spans: &[RoleSpan], lines: &mut Vec<(usize, Stri
     let (mut added, mut count) = (0, 0);
     let mut span_at = 0;
     for (number, line) in TextLines::new(plain).enumerate() {
-        if memchr3(b'*', b'_', b'>', line.as_bytes()).is_none() || line.len() > MAX_LINE {
+        if line.len() > MAX_LINE {
+            continue;
+        }
+        let spaced = memmem::find(line.trim().as_bytes(), b"  ").is_some();
+        if !spaced && memchr3(b'*', b'_', b'>', line.as_bytes()).is_none() {
             continue;
         }
         while span_at + 1 < spans.len() && spans[span_at].lines.end <= number {
@@ -25,7 +31,12 @@ pub(crate) fn read(plain: &str, spans: &[RoleSpan], lines: &mut Vec<(usize, Stri
         if spans.get(span_at).is_none_or(|span| span.code) {
             continue;
         }
-        let Some(bare) = without_emphasis(line) else { continue };
+        let bare = match (without_emphasis(line), spaced) {
+            (Some(bare), true) => single_blanks(&bare),
+            (None, true) => single_blanks(line),
+            (Some(bare), false) => bare,
+            (None, false) => continue,
+        };
         added += bare.len();
         count += 1;
         if added > MAX_ADDED || count > MAX_LINES {
@@ -33,6 +44,10 @@ pub(crate) fn read(plain: &str, spans: &[RoleSpan], lines: &mut Vec<(usize, Stri
         }
         lines.push((number, bare));
     }
+}
+
+fn single_blanks(line: &str) -> String {
+    line.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The line without emphasis and quote marks, if it has any around words.

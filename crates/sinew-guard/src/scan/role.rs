@@ -213,6 +213,7 @@ fn parse(source: &MarkdownBody<'_>, marks: &mut LineRoles) {
     let mut item_depth = 0usize;
     let mut quoted_table = false;
     let mut in_head = false;
+    let mostly_quoted = is_mostly_quoted(body);
     for (event, range) in Parser::new_ext(&blocks, options).into_offset_iter() {
         let lines = source.lines_of(&range);
         match event {
@@ -225,7 +226,8 @@ fn parse(source: &MarkdownBody<'_>, marks: &mut LineRoles) {
                 quote_depth += 1;
                 if quote_depth == 1 {
                     let text = &body[range];
-                    let role = if is_addressed(text) { marks.prose } else { TextRole::Quoted };
+                    let is_order = mostly_quoted || is_addressed(text);
+                    let role = if is_order { marks.prose } else { TextRole::Quoted };
                     marks.fill(lines, role, false);
                 }
             }
@@ -272,6 +274,27 @@ fn parse(source: &MarkdownBody<'_>, marks: &mut LineRoles) {
             _ => {}
         }
     }
+}
+
+/// How many quoted lines come with one that is not, where quotation marks are only the style of a text.
+const QUOTED_PER_LINE: usize = 4;
+
+/// Whether hardly anything stands outside block quotes: then they quote nothing.
+fn is_mostly_quoted(body: &str) -> bool {
+    if !body.contains("\n>") && !body.starts_with('>') {
+        return false;
+    }
+    let (mut quoted, mut plain, mut fence) = (0, 0, false);
+    for line in body.lines().map(str::trim_start) {
+        if line.starts_with("```") || line.starts_with("~~~") {
+            fence = !fence;
+        } else if line.starts_with('>') {
+            quoted += 1;
+        } else if !fence && !line.is_empty() && !line.starts_with('#') {
+            plain += 1;
+        }
+    }
+    quoted > plain * QUOTED_PER_LINE
 }
 
 /// A block quote that gives the reader orders is an instruction, whatever its markup.

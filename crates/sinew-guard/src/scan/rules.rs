@@ -406,7 +406,7 @@ fn demotions(
         down.push("it is quoted or a search pattern".to_owned());
     }
     if down.len() < 2 && chosen.iter().any(|fact| fact.own) {
-        down.push("the secret belongs to a host that the file names".to_owned());
+        down.push("the secret belongs to the host beside it".to_owned());
     }
     let aside = matches!(
         anchor.role,

@@ -162,6 +162,11 @@ pub(crate) fn fetches(command: &ShellCommand) -> bool {
         "http" | "https" | "fetch" | "xh" => {
             command.operands().any(|word| word.text.contains("://") || word.text.contains('.'))
         }
+        // A text about `curl … | sh` names a habit; without an address there is nothing to fetch.
+        "curl" | "wget" => command
+            .arguments()
+            .iter()
+            .any(|word| !matches!(word.text.as_str(), "..." | "…" | "[...]")),
         "nc" | "ncat" | "netcat" => command.operands().count() >= 2 && command.input().is_none(),
         _ => FETCHERS.contains(&name),
     }

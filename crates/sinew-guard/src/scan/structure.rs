@@ -178,6 +178,7 @@ pub(crate) fn check(
                     findings.extend(opener.appended(path, &file.bytes[end..]));
                 }
             }
+            ScannedFileKind::FinderData => findings.extend(opener.finder_data(path, &file.bytes)),
             _ => {}
         }
     }
@@ -251,9 +252,18 @@ impl ContainerOpener<'_> {
     }
 
     fn appended(&self, path: &str, rest: &[u8]) -> Vec<Finding> {
+        let (mut findings, coded) = self.behind(path, rest);
+        let severity = if coded { FindingSeverity::Critical } else { FindingSeverity::Warn };
+        let detail = format!("{} bytes after the end of the image", rest.len());
+        findings.push(self.about("appended-data", severity, path, &detail));
+        findings
+    }
+
+    /// What lies behind data that no program shows, and whether it can be run.
+    fn behind(&self, path: &str, rest: &[u8]) -> (Vec<Finding>, bool) {
         let archive_at =
             rest.windows(4).position(|w| w == b"PK\x03\x04" || w[..3] == [0x1f, 0x8b, 8]);
-        let mut findings = match archive_at {
+        let findings = match archive_at {
             Some(at) => self.container(&format!("{path}+{at}"), &rest[at..]),
             None => {
                 let files = [("appended.txt".to_owned(), rest.to_vec())];
@@ -264,9 +274,27 @@ impl ContainerOpener<'_> {
             && findings.iter().any(|f| f.rule == "nested-archive-code")
             || findings.iter().any(|finding| finding.severity == FindingSeverity::Critical)
             || rest.starts_with(b"#!");
-        let severity = if coded { FindingSeverity::Critical } else { FindingSeverity::Warn };
-        let detail = format!("{} bytes after the end of the image", rest.len());
-        findings.push(self.about("appended-data", severity, path, &detail));
+        (findings, coded)
+    }
+
+    /// Archives made on a Mac are full of these, and nothing reads them as instructions. Where their
+    /// own data ends is not worth knowing: whatever can be read in them is read.
+    fn finder_data(&self, path: &str, bytes: &[u8]) -> Vec<Finding> {
+        let readable = |b: &u8| *b >= b' ' && *b != 0x7f || *b == b'\t';
+        let lines: Vec<u8> = bytes.iter().map(|b| if readable(b) { *b } else { b'\n' }).collect();
+        let script = memmem::find(&lines, b"\n#!").map(|at| at + 1);
+        let archive = memmem::find(bytes, b"PK\x03\x04");
+        let rest = match (archive, script) {
+            (Some(at), _) => &bytes[at..],
+            (None, at) => &lines[at.unwrap_or(0)..],
+        };
+        let (mut findings, coded) = self.behind(path, rest);
+        if coded {
+            let detail = "code among what macOS keeps of a file";
+            findings.push(self.about("appended-data", FindingSeverity::Critical, path, detail));
+        } else {
+            findings.clear();
+        }
         findings
     }
 }
@@ -331,11 +359,8 @@ pub(crate) fn check_text(
         findings.push(finding);
     }
     if let Some(line) = packed_line(file) {
-        // A library names its owner and licence.
-        let head = file.text.get(..1024.min(file.text.len())).unwrap_or("").to_ascii_lowercase();
-        let library =
-            head.starts_with("/*!") || head.contains("license") || head.contains("copyright");
-        let severity = if library { FindingSeverity::Info } else { FindingSeverity::Warn };
+        let is_library = names_a_licence(file);
+        let severity = if is_library { FindingSeverity::Info } else { FindingSeverity::Warn };
         findings.push(line_finding(table, "unanalysable-code", severity, file, line));
     }
     for (line, bytes) in &file.layers.payloads {
@@ -354,6 +379,12 @@ pub(crate) fn check_text(
         }
     }
     findings
+}
+
+/// Whether a file says at its top whose it is and under which licence, as libraries do.
+pub(crate) fn names_a_licence(file: &ScannedFile) -> bool {
+    let head = file.text.get(..1024.min(file.text.len())).unwrap_or("").to_ascii_lowercase();
+    head.starts_with("/*!") || head.contains("license") || head.contains("copyright")
 }
 
 /// The first line of a script that is too long to be read and runs code that it builds.

@@ -68,8 +68,8 @@ pub(crate) enum HostClassSet {
     /// this machine and known vendors' own. What a skill declares as its own is among them, and so
     /// is what anyone can rent.
     Foreign,
-    /// Like `Foreign`, but without the skill's own hosts and rented ones: where a skill's own data
-    /// has no business either.
+    /// Like `Foreign`, but without rented and reserved places: where what a skill works with has no
+    /// business either. What a skill says of itself takes no place out of it.
     Elsewhere,
     /// Where anyone writes what is run: everything but vendors, installers and known organisations.
     Stranger,
@@ -92,7 +92,9 @@ impl HostClassSet {
             (Self::Foreign, Some(class)) => {
                 class == C::Reserved || class >= C::Tenant && class != C::Code
             }
-            (Self::Elsewhere, Some(class)) => class == C::Namesake || class >= C::Unknown,
+            (Self::Elsewhere, Some(class)) => {
+                matches!(class, C::Namesake | C::Declared) || class >= C::Unknown
+            }
             (Self::Stranger, Some(class)) => class >= C::Tenant,
             (Self::Bad, Some(class)) => class >= C::Shortener,
             (Self::Vouched, Some(class)) => class == C::Installer,

@@ -12,6 +12,9 @@ use crate::support::{scanner, summary};
 /// How many were blocked, warned about and allowed.
 type Verdicts = [usize; 3];
 
+/// Per cent of a class that must be blocked where it is not nearly all: ratchets, which go up.
+const FLOORS: &[(&str, usize)] = &[("misc", 90), ("files", 94), ("pipe", 94)];
+
 #[test]
 fn every_class_of_holes_is_watched() {
     let mut counts: BTreeMap<(bool, String, bool), Verdicts> = BTreeMap::new();
@@ -44,18 +47,27 @@ fn every_class_of_holes_is_watched() {
         }
     }
     eprintln!("{sums:?}");
-    // The classes of programs and of several files wait for a flow of values; the rest stands.
+    for ((malicious, class, aside), [block, warn, allow]) in &counts {
+        let total = block + warn + allow;
+        if *malicious {
+            let floor = FLOORS.iter().find(|(known, _)| known == class).map_or(97, |(_, at)| *at);
+            assert!(block * 100 >= total * floor, "{class}: {block} of {total}, aside: {aside}");
+        } else {
+            assert_eq!(*block, 0, "honest {class} blocked, aside: {aside}");
+        }
+    }
     for aside in [false, true] {
         let [blocked, warned, allowed] = sums[&(true, aside)];
         let total = blocked + warned + allowed;
-        assert!(blocked * 100 >= total * 84, "{blocked} of {total} blocked, aside: {aside}");
+        assert!(blocked * 100 >= total * 97, "{blocked} of {total} blocked, aside: {aside}");
         assert!(
-            (blocked + warned) * 100 >= total * 92,
+            (blocked + warned) * 100 >= total * 98,
             "{allowed} of {total} pass, aside: {aside}"
         );
+        // Warnings on honest look-alikes are read and cost trust.
         let [blocked, warned, allowed] = sums[&(false, aside)];
         let total = blocked + warned + allowed;
-        assert!(blocked * 100 <= total * 4, "{blocked} of {total} honest ones blocked");
+        assert!(warned * 100 <= total * 20, "{warned} of {total} honest ones warned about");
     }
     let malicious = all.iter().filter(|variant| variant.is_malicious).count();
     assert!(malicious >= 400 && all.len() - malicious >= 400, "{malicious} of {}", all.len());

@@ -1,7 +1,9 @@
 //! Disguises: what is blocked stays blocked when its author spells it differently. Every mutator is
 //! an edit that anyone makes in a minute and that leaves the skill as harmful as it was.
 
-use sinew_guard::scan::{SkillBundle, Verdict};
+use sinew_guard::eval::{LabelledSkill, ScanLabel, read_rows};
+use sinew_guard::scan::{BundleFile, SkillBundle, Verdict};
+use sinew_testkit::shared_data;
 
 use crate::own_skills::{AsideBy, OwnSkill, read};
 use crate::support::{base64, long, scanner};
@@ -232,18 +234,46 @@ const MUTATORS: &[(&str, SampleMutator)] = &[
             text.lines().map(|line| format!("{line}\n# as usual\n")).collect()
         })
     }),
+    // Two edits that made most lures of the wild clean: the one decoded line goes, and emphasis
+    // stands on the word that a pattern waits for.
+    ("without its decoded line", |f| {
+        let f = markdown(f, |line, _| {
+            let decodes = line.contains("base64") && line.contains('|');
+            if decodes { String::new() } else { line.to_owned() }
+        });
+        prose(&f, |line| line.replace("pass", "**pass**").replace("Pass", "**Pass**"))
+    }),
     ("German words", |f| prose(f, |line| translate(line, true))),
     ("Spanish words", |f| prose(f, |line| translate(line, false))),
 ];
 
 /// Every how many samples are looked at in the short run.
 const SAMPLED: usize = 9;
+/// Per cent of blocks that every single disguise must leave.
+const KEPT_BY_EACH: usize = 80;
+
+/// Malicious skills of the labelled set whose files are texts.
+pub(crate) fn labelled() -> Vec<OwnSkill> {
+    let Some(path) = shared_data("data/guard/guard-dev.jsonl.gz") else { return Vec::new() };
+    let rows = read_rows(std::fs::File::open(path).unwrap()).unwrap().map(|row| row.unwrap());
+    let own = |row: LabelledSkill| {
+        let text = |file: &BundleFile| {
+            Some((file.path.clone(), String::from_utf8(file.bytes.clone()).ok()?))
+        };
+        let mut files: Files = row.bundle.files().iter().map(text).collect::<Option<_>>()?;
+        let first = files.iter().position(|(path, _)| path == "SKILL.md")?;
+        files.swap(0, first);
+        Some(OwnSkill { id: row.id, class: row.tier, is_malicious: true, is_aside: false, files })
+    };
+    rows.filter(|row| row.label == ScanLabel::Malicious && !row.noisy).filter_map(own).collect()
+}
 
 #[test]
 fn what_is_blocked_stays_blocked_in_disguise() {
     assert!(MUTATORS.len() >= 25);
     let mut samples: Vec<OwnSkill> = read("holes", AsideBy::Variant);
     samples.extend(read("tiers", AsideBy::Template));
+    samples.extend(labelled());
     let is_blocked = |files: &Files| {
         let file = |(path, text): &(String, String)| (path.clone(), text.clone().into_bytes());
         let bundle = SkillBundle::from_files(files.iter().map(file));
@@ -251,7 +281,7 @@ fn what_is_blocked_stays_blocked_in_disguise() {
     };
     let step = if long() { 1 } else { SAMPLED };
     let (mut kept, mut total) = (0, 0);
-    let mut lines = Vec::new();
+    let (mut lines, mut weak) = (Vec::new(), Vec::new());
     let samples: Vec<&OwnSkill> = samples
         .iter()
         .filter(|s| s.is_malicious)
@@ -272,11 +302,15 @@ fn what_is_blocked_stays_blocked_in_disguise() {
                 lost.push(sample.id.as_str());
             }
         }
-        lines.push(format!("{name:22} {own_kept:4} of {own_total:4}  lost {lost:?}"));
+        if own_kept * 100 < own_total * KEPT_BY_EACH {
+            weak.push(*name);
+        }
+        lines.push(format!("{name:24} {own_kept:4} of {own_total:4}  lost {lost:?}"));
         kept += own_kept;
         total += own_total;
     }
     let lines = lines.join("\n");
     eprintln!("{lines}\nstill blocked: {kept} of {total}");
     assert!(total > 200 && kept * 100 >= total * 90, "{kept} of {total}\n{lines}");
+    assert!(weak.is_empty(), "these disguises work too often: {weak:?}\n{lines}");
 }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::super::hosts::HostClass;
+use super::super::metadata::registrable;
 use super::calls::CallInput;
 use super::flow::{FlowFact, ProgramFlow};
 use super::library;
@@ -12,6 +13,13 @@ use super::value::{FlowValue, UNKNOWN, ValueOrigin, concat};
 
 /// Facts and texts of one skill; more say nothing new.
 const MAX_FOUND: usize = 512;
+
+/// The name under which an address's host is registered: anyone gives any name to what is below.
+fn registered_name(address: &str) -> &str {
+    let host = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let host = host.split(['/', ':', '?', '#']).next().unwrap_or(host);
+    registrable(host).split('.').next().unwrap_or(host)
+}
 
 impl ProgramFlow<'_> {
     pub(super) fn fact(&mut self, kind: &'static str, line: usize, class: Option<HostClass>) {
@@ -98,7 +106,7 @@ impl ProgramFlow<'_> {
         let vendor = input.all().find_map(|value| value.vendor.clone());
         if body.has(ValueOrigin::KEY)
             && class.is_some()
-            && vendor.is_some_and(|vendor| !address.contains(&*vendor))
+            && vendor.is_some_and(|vendor| !registered_name(&address).contains(&*vendor))
         {
             self.fact("key-flow", input.line, class);
         }

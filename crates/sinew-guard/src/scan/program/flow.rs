@@ -3,8 +3,8 @@
 //! Every function is followed with the values it is called with, and once more alone if it is never
 //! called. Conditions are not decided: both sides run, and what one of them leaves is added.
 
-use std::collections::BTreeMap;
 use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::super::hosts::HostClass;
@@ -78,6 +78,12 @@ pub(crate) struct ProgramFlow<'a> {
     pub(crate) first_line: usize,
     pub(super) in_block: usize,
     pub(super) returned: Vec<FlowValue>,
+    /// Steps at which the program that is followed now has had its share.
+    limit: usize,
+    /// The files of programs that were not followed to their end.
+    pub(crate) cut: BTreeSet<usize>,
+    /// Files with expressions that are nested too deep, as packed libraries have them.
+    pub(crate) too_deep: BTreeSet<usize>,
 }
 
 impl<'a> ProgramFlow<'a> {
@@ -104,34 +110,65 @@ impl<'a> ProgramFlow<'a> {
             first_line: 0,
             in_block: 0,
             returned: Vec::new(),
+            limit: MAX_STEPS,
+            cut: BTreeSet::new(),
+            too_deep: BTreeSet::new(),
         }
     }
 
     /// Whether there was more to follow than is followed.
     pub(crate) fn is_cut(&self) -> bool {
-        self.steps >= MAX_STEPS
+        self.steps >= self.limit
+    }
+
+    /// Does `work`, which may take its share of the steps that are left; what it leaves goes to the
+    /// others. So one large program does not keep the rest of the skill from being followed.
+    fn within_share(&mut self, shares: usize, file: usize, work: impl FnOnce(&mut Self)) {
+        self.limit = self.steps + MAX_STEPS.saturating_sub(self.steps) / shares.max(1);
+        work(self);
+        if self.is_cut() {
+            self.cut.insert(file);
+        }
+        self.limit = MAX_STEPS;
     }
 
     /// Follows all modules, and then every function that none of them called.
     pub(crate) fn run(&mut self) {
-        for number in 0..self.modules.len() {
-            self.module(number);
+        let count = self.modules.len();
+        for number in 0..count {
+            // As much again is left for functions that no module calls.
+            let shares = 2 * (count - number);
+            let file = self.modules[number].file;
+            self.within_share(shares, file, |flow| {
+                flow.module(number);
+            });
         }
-        let mut at = 0;
-        while at < self.closures.len() {
-            let (closure, visits) = &self.closures[at];
-            if *visits == 0 {
-                let closure = closure.clone();
-                self.call_closure(&closure, &[], &[]);
-            }
-            at += 1;
+        let files: BTreeSet<usize> = self.modules.iter().map(|module| module.file).collect();
+        for (number, file) in files.iter().enumerate() {
+            self.within_share(files.len() - number, *file, |flow| flow.uncalled(*file));
         }
         // What one program wrote to a file, another may have read before.
         if !self.files.is_empty() && self.modules.len() > 1 && !self.is_cut() {
             self.scopes_of.fill(None);
-            for number in 0..self.modules.len() {
+            for number in 0..count {
                 self.module(number);
             }
+            if self.is_cut() {
+                self.cut.insert(self.file);
+            }
+        }
+    }
+
+    /// Follows every function of a file that was never called.
+    fn uncalled(&mut self, file: usize) {
+        let mut at = 0;
+        while at < self.closures.len() && !self.is_cut() {
+            let (closure, visits) = &self.closures[at];
+            if *visits == 0 && closure.file == file {
+                let closure = closure.clone();
+                self.call_closure(&closure, &[], &[]);
+            }
+            at += 1;
         }
     }
 
@@ -151,6 +188,10 @@ impl<'a> ProgramFlow<'a> {
         self.statements(&body);
         self.returned = returned;
         (self.scope, self.file, self.first_line, self.in_block) = before;
+        if self.is_cut() {
+            // Another program's share ended here; it is followed anew within its own.
+            self.scopes_of[number] = None;
+        }
         scope
     }
 
@@ -223,7 +264,11 @@ impl<'a> ProgramFlow<'a> {
 
     pub(crate) fn value(&mut self, expr: &ProgramExpr) -> FlowValue {
         self.steps += 1;
-        if self.is_cut() || self.nesting >= MAX_NESTING {
+        if self.nesting >= MAX_NESTING {
+            self.too_deep.insert(self.file);
+            return FlowValue::default();
+        }
+        if self.is_cut() {
             return FlowValue::default();
         }
         self.nesting += 1;

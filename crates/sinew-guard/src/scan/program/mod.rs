@@ -26,6 +26,7 @@ mod token;
 mod tree;
 mod value;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
@@ -94,6 +95,11 @@ pub(super) fn holds_secrets(path: &str) -> bool {
     library::content_of(path).has(value::ValueOrigin::SECRET)
 }
 
+/// Whether a variable of this name, in capitals, holds a known vendor's key.
+pub(super) fn is_vendors_key(variable: &str) -> bool {
+    library::vendor_of(variable).is_some()
+}
+
 /// Whether a command, in lower case, prints the whole environment, the clipboard or a keychain.
 pub(super) fn prints_secrets(command: &str) -> bool {
     let secret = value::ValueOrigin::SECRET | value::ValueOrigin::ENVIRONMENT;
@@ -111,8 +117,9 @@ pub(super) fn prints_secrets(command: &str) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct ProgramFindings {
     facts: Vec<FlowFact>,
-    /// A program that was not followed to its end: the file's number.
-    cut: Option<usize>,
+    /// The files of programs that were not followed to their end.
+    cut: BTreeSet<usize>,
+    too_deep: BTreeSet<usize>,
 }
 
 /// Follows the programs of a skill. Texts that they put together become layers of their files.
@@ -123,23 +130,32 @@ pub(crate) fn read(
 ) -> ProgramFindings {
     let mut modules: Vec<FlowModule> = Vec::new();
     let Some(words) = triggers() else { return ProgramFindings::default() };
+    let mut unread = BTreeSet::new();
     for (number, file) in files.iter().enumerate() {
-        for piece in source::programs(file) {
+        let pieces = source::programs(file);
+        let mut is_cut = source::is_too_large(file) || pieces.len() >= source::MAX_PIECES;
+        for piece in pieces {
+            let body = statement::parse(&piece.text, piece.language);
+            is_cut |= body.len() >= statement::MAX_STATEMENTS;
             modules.push(FlowModule {
                 file: number,
                 line: piece.line,
                 name: Rc::from(piece.name.as_str()),
-                body: Rc::new(statement::parse(&piece.text, piece.language)),
+                body: Rc::new(body),
             });
+        }
+        if is_cut && words.is_match(file.plain()) {
+            unread.insert(number);
         }
     }
     let speaks = |module: &FlowModule| words.is_match(files[module.file].plain());
     if modules.is_empty() || !modules.iter().any(speaks) {
-        return ProgramFindings::default();
+        return ProgramFindings { cut: unread, ..ProgramFindings::default() };
     }
     let mut flow = ProgramFlow::new(table, declared, &modules);
     flow.run();
-    let cut = flow.is_cut().then_some(flow.file);
+    let cut = flow.cut.union(&unread).copied().collect();
+    let too_deep = std::mem::take(&mut flow.too_deep);
     let (facts, texts) = (std::mem::take(&mut flow.facts), std::mem::take(&mut flow.texts));
     for (number, file) in files.iter_mut().enumerate() {
         for is_decoded in [false, true] {
@@ -154,7 +170,7 @@ pub(crate) fn read(
             }
         }
     }
-    ProgramFindings { facts, cut }
+    ProgramFindings { facts, cut, too_deep }
 }
 
 impl ProgramFindings {
@@ -173,11 +189,15 @@ impl ProgramFindings {
         }
     }
 
-    /// Says which program was not followed to its end.
-    pub(crate) fn omission(&self, table: &RuleTable, files: &[ScannedFile]) -> Option<Finding> {
-        let file = files.get(self.cut?)?;
+    /// Says which programs were not followed to their end, so that a person looks at them.
+    pub(crate) fn omissions(&self, table: &RuleTable, files: &[ScannedFile]) -> Vec<Finding> {
         let detail = "the program is too large to be followed; its lines were looked at one by one";
-        let rule = "unanalysable-code";
-        Some(structure::file_finding(table, rule, FindingSeverity::Info, &file.path, detail))
+        let about = |number: usize, file: &ScannedFile| {
+            let is_packed = !self.cut.contains(&number) && structure::names_a_licence(file);
+            let severity = if is_packed { FindingSeverity::Info } else { FindingSeverity::Warn };
+            structure::file_finding(table, "unanalysable-code", severity, &file.path, detail)
+        };
+        let all: BTreeSet<usize> = self.cut.union(&self.too_deep).copied().collect();
+        all.into_iter().filter_map(|at| files.get(at).map(|file| about(at, file))).collect()
     }
 }

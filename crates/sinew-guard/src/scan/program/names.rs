@@ -27,10 +27,11 @@ impl ProgramFlow<'_> {
     pub(crate) fn imported(&mut self, module: &str, part: &str) -> FlowValue {
         let module = module.strip_prefix("node:").unwrap_or(module);
         // `from . import wire`
-        let sibling = if matches!(module, "." | "..") { part } else { module };
+        let is_folder = matches!(module, "." | "..");
+        let sibling = if is_folder { part } else { module };
         if let Some(local) = self.local_module(sibling) {
             let whole = self.module_value(local);
-            if part.is_empty() || part == "*" || sibling == part {
+            if part.is_empty() || part == "*" || is_folder {
                 return whole;
             }
             let fields = whole.fields.clone().unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::shell::{RedirectionKind, ShellScript};
 /// Larger programs are libraries or data.
 const MAX_PROGRAM: usize = 512 * 1024;
 /// Programs of one file.
-const MAX_PIECES: usize = 64;
+pub(super) const MAX_PIECES: usize = 256;
 
 /// One program.
 pub(crate) struct ProgramSource {
@@ -20,6 +20,12 @@ pub(crate) struct ProgramSource {
     pub(crate) line: usize,
     /// What other programs import it as.
     pub(crate) name: String,
+}
+
+/// Whether a file is a program that is too large to be read as one.
+pub(crate) fn is_too_large(file: &ScannedFile) -> bool {
+    let is_program = matches!(file.kind, ScannedFileKind::Script("python" | "javascript"));
+    is_program && file.text.len() > MAX_PROGRAM
 }
 
 /// The programs in a file.

@@ -14,7 +14,7 @@ use super::tree::{
 /// Blocks within blocks that are read.
 pub(super) const MAX_BLOCKS: usize = 64;
 /// Statements of one program; a longer one was generated.
-const MAX_STATEMENTS: usize = 20_000;
+pub(super) const MAX_STATEMENTS: usize = 20_000;
 
 /// Reads a whole program.
 pub(crate) fn parse(text: &str, language: ProgramLanguage) -> Vec<ProgramStatement> {
