@@ -43,6 +43,7 @@ mod matrix;
 mod mcp;
 mod one_skill;
 mod openpocket;
+mod outage;
 mod output;
 #[cfg(unix)]
 mod packages;
