@@ -3,6 +3,7 @@
 //! [`HubHandle::open`] gives a [`PolicyHub`]. Its changes ask the operator's policy first, then an
 //! [`Approver`](crate::approval::Approver), and only then get a permit.
 
+mod agreed_installs;
 mod approvals;
 mod bill_of_materials;
 mod install;

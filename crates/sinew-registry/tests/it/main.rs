@@ -10,6 +10,7 @@ mod mirror;
 mod names;
 mod publish;
 mod rename;
+mod roles;
 mod search;
 mod support;
 mod tokens;

@@ -6,10 +6,11 @@ use sinew_engine::{
     COMPARE_TIME, Engine, EngineError, HostComparison, ImportRequest, ImportStatus, SkillImportMode,
 };
 use sinew_settings::ErrorCode;
-use sinew_settings::config::ModelChoice;
+use sinew_settings::config::{ModelChoice, UnattendedAct};
 
 use super::record::SetupRecord;
 use super::{SetupArgs, SetupStage};
+use crate::commands::approve::deciding_actor;
 use crate::commands::connect;
 use crate::printer::Printer;
 use crate::question;
@@ -127,6 +128,7 @@ impl<'a> SetupWizard<'a> {
             http: None,
             allow_read: false,
             force: false,
+            client_word: connect::new_word_of_person(self.out)?,
         };
         let mut plan = self.engine.connect().plan(&request)?;
         let note = plan.note;
@@ -170,6 +172,7 @@ impl<'a> SetupWizard<'a> {
             mode: SkillImportMode::Register,
             commands: false,
             write: false,
+            by: deciding_actor(self.engine, self.out, UnattendedAct::Install),
         };
         let found = self.engine.connect().import(&request)?;
         let new = found.skills.iter().filter(|skill| matches!(skill.status, ImportStatus::Added));
@@ -184,6 +187,11 @@ impl<'a> SetupWizard<'a> {
             roots.iter().map(|root| render::safe(&root.path.to_string_lossy())).collect();
         let about = format!("{new} skills are not read yet:\n  {}", paths.join("\n  "));
         let (status, detail) = match self.ask(&about, "Read them where they are?")? {
+            // `--yes` in a pipe is no person's.
+            StepConsent::Yes if !request.by.is_person() => {
+                let way = "`sinew import` in a terminal reads them, too";
+                (StepStatus::Declined, format!("{new} skills are left out; {way}"))
+            }
             StepConsent::Yes => {
                 request.write = true;
                 self.engine.connect().import(&request)?;
