@@ -3,10 +3,10 @@
 //! [`HubHandle::open`] gives a [`PolicyHub`]. Its changes ask the operator's policy first, then an
 //! [`Approver`](crate::approval::Approver), and only then get a permit.
 
-mod agreed_installs;
 mod approvals;
 mod bill_of_materials;
 mod install;
+mod install_consents;
 mod key_claims;
 mod manage;
 mod other_machines;

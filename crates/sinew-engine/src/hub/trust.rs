@@ -11,7 +11,7 @@ use sinew_hub::hold_reason;
 use sinew_hub::lock::{LockEntry, LockFile};
 use sinew_settings::{Reason, ReasonCode};
 
-use super::agreed_installs::AgreedInstall;
+use super::install_consents::InstallConsent;
 use crate::Engine;
 
 /// What a lock file looked like: when it changed, and how long it is.
@@ -42,7 +42,7 @@ impl Engine {
                 tracing::warn!(%error, "an interrupted install could not be settled");
             }
         }
-        let files = workdirs.iter().map(Workdir::lock_path).chain([self.agreed_installs_path()]);
+        let files = workdirs.iter().map(Workdir::lock_path).chain([self.install_consents_path()]);
         let stamps: Vec<LockStamp> = files
             .map(|file| {
                 let metadata = std::fs::metadata(file).ok()?;
@@ -53,7 +53,7 @@ impl Engine {
         if let Some(trust) = known.as_ref().filter(|trust| trust.stamps == stamps) {
             return Arc::clone(trust);
         }
-        let (agreed, managed) = (self.agreed_installs(), self.hub().managed_folder());
+        let (agreed, managed) = (self.install_consents(), self.hub().managed_folder());
         let (mut covered, mut own) = (BTreeMap::new(), BTreeSet::new());
         let (mut locks, mut damaged) = (Vec::new(), Vec::new());
         for (at, workdir) in workdirs.iter().enumerate() {
@@ -63,7 +63,7 @@ impl Engine {
             });
             for (key, entry) in &lock.skills {
                 let is_own = workdir.skills == managed
-                    || agreed.contains(&AgreedInstall::claimed(key, entry));
+                    || agreed.contains(&InstallConsent::claimed(key, entry));
                 if is_own {
                     own.insert(workdir.target(key));
                 }

@@ -135,12 +135,12 @@ enum OutcomeResultName {
 enum OutcomeReply {
     Recorded(Box<OutcomeEffect>),
     Run(OutcomeRunState),
-    Kept(KeptOutcome),
+    Ticket(OutcomeTicket),
 }
 
 /// A report that waits for the database
 #[derive(Serialize, ToSchema)]
-struct KeptOutcome {
+struct OutcomeTicket {
     /// Its id, under which it is recorded once when the database answers
     waiting: String,
 }
@@ -227,7 +227,7 @@ pub(crate) async fn report(
             }
             OutcomeReport::Waiting { id, .. } => {
                 let waiting = id.to_string();
-                (StatusCode::ACCEPTED, OutcomeReply::Kept(KeptOutcome { waiting }))
+                (StatusCode::ACCEPTED, OutcomeReply::Ticket(OutcomeTicket { waiting }))
             }
         };
         Ok((status, JsonReply::of(&reply)?))

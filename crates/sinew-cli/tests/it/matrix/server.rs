@@ -122,7 +122,7 @@ const FORMS: &[(&str, &str)] = &[
 const OWN_SESSION: &[&str] = &["/auth", "/sign-out", "/theme"];
 
 /// A request about something that exists.
-pub(super) struct PreparedAsk {
+pub(super) struct PersonRequest {
     pub(super) operation: String,
     method: &'static str,
     path: String,
@@ -411,7 +411,7 @@ impl MatrixServer {
     }
 
     /// Everything that a person at a page can do, ready to be sent.
-    pub(super) fn asks_of_a_person(&self) -> Vec<PreparedAsk> {
+    pub(super) fn asks_of_a_person(&self) -> Vec<PersonRequest> {
         let acting = ROUTES.iter().filter(|(_, body)| *body != "reads");
         let routes = acting.map(|(operation, body)| {
             let (method, path) = operation.split_once(' ').expect("a method and a path");
@@ -435,9 +435,9 @@ impl MatrixServer {
         path: &'static str,
         kind: &str,
         body: String,
-    ) -> PreparedAsk {
+    ) -> PersonRequest {
         let action = if path.starts_with("/traces") { "discard" } else { "apply" };
-        PreparedAsk {
+        PersonRequest {
             operation: format!("{method} {path}"),
             method,
             path: self.path(&path.replace("{action}", action)),
@@ -447,7 +447,7 @@ impl MatrixServer {
     }
 
     /// The whole answer to it.
-    pub(super) fn answer(&self, ask: &PreparedAsk) -> String {
+    pub(super) fn answer(&self, ask: &PersonRequest) -> String {
         self.raw(ask.method, &ask.path, &ask.headers, &ask.body)
     }
 

@@ -13,14 +13,14 @@ use crate::Engine;
 
 /// Exactly these files, under this name, from a place that calls them so.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) struct AgreedInstall {
+pub(super) struct InstallConsent {
     key: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     slug: Option<String>,
     digest: String,
 }
 
-impl AgreedInstall {
+impl InstallConsent {
     /// What a lock says was agreed to.
     pub(super) fn claimed(key: &str, entry: &LockEntry) -> Self {
         let (slug, digest) = (entry.source.slug.clone(), entry.tree_sha256.clone());
@@ -35,35 +35,36 @@ impl AgreedInstall {
 
 impl Engine {
     /// Where it is recorded.
-    pub(super) fn agreed_installs_path(&self) -> PathBuf {
+    pub(super) fn install_consents_path(&self) -> PathBuf {
         self.env.sinew_home().join("installs.jsonl")
     }
 
     /// What was agreed to on this machine. A line that cannot be read counts for nothing.
-    pub(super) fn agreed_installs(&self) -> BTreeSet<AgreedInstall> {
-        let text = std::fs::read_to_string(self.agreed_installs_path()).unwrap_or_default();
+    pub(super) fn install_consents(&self) -> BTreeSet<InstallConsent> {
+        let text = std::fs::read_to_string(self.install_consents_path()).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// The same for an update that the configuration agrees to, of what was agreed to before.
-    pub(crate) fn record_followed_install(&self, review: &InstallReview) {
-        let new = AgreedInstall::of(review);
-        let is_earlier = |old: &AgreedInstall| old.key == new.key && old.slug == new.slug;
+    pub(crate) fn record_followed_update(&self, review: &InstallReview) {
+        let new = InstallConsent::of(review);
+        let is_earlier = |old: &InstallConsent| old.key == new.key && old.slug == new.slug;
         if review.occasion == ReviewOccasion::Update
-            && self.agreed_installs().iter().any(is_earlier)
+            && self.install_consents().iter().any(is_earlier)
         {
-            self.record_agreed_install(review);
+            self.record_install_consent(review);
         }
     }
 
     /// Records that this user, or the file that speaks for them, agreed to an install.
-    pub(crate) fn record_agreed_install(&self, review: &InstallReview) {
-        let agreed = AgreedInstall::of(review);
-        if self.agreed_installs().contains(&agreed) {
+    pub(crate) fn record_install_consent(&self, review: &InstallReview) {
+        let agreed = InstallConsent::of(review);
+        if self.install_consents().contains(&agreed) {
             return;
         }
         // Without the record the skill works, and only counts as one that came with its project.
-        if let Err(error) = scan_records::append_audit_record(&self.agreed_installs_path(), &agreed)
+        if let Err(error) =
+            scan_records::append_audit_record(&self.install_consents_path(), &agreed)
         {
             tracing::warn!(%error, "an install could not be recorded in sinew's home");
         }
