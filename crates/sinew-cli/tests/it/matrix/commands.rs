@@ -202,14 +202,15 @@ fn every_command(machine: &TestMachine) -> Vec<String> {
 /// goes on where nothing may act.
 fn check_names(machine: &TestMachine, known: &[String]) {
     let at_registry = |name: &str| AT_A_REGISTRY.iter().any(|(row, ..)| *row == name);
-    for name in known {
+    let has_row = |name: &String| {
         let looks = LOOKS.contains(&name.as_str());
-        let acts = ROWS.iter().any(|(row, _)| row == name) || at_registry(name);
-        assert!(looks || acts, "the command {name} has no row");
-    }
-    for name in LOOKS.iter().chain(ROWS.iter().map(|(name, _)| name)) {
-        assert!(known.iter().any(|known| known == name), "there is no command {name}");
-    }
+        looks || ROWS.iter().any(|(row, _)| row == name) || at_registry(name)
+    };
+    let missing: Vec<_> = known.iter().filter(|name| !has_row(name)).collect();
+    assert!(missing.is_empty(), "commands without a row: {missing:?}");
+    let named = LOOKS.iter().chain(ROWS.iter().map(|(name, _)| name));
+    let gone: Vec<_> = named.filter(|name| !known.iter().any(|known| known == *name)).collect();
+    assert!(gone.is_empty(), "there are no commands {gone:?}");
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crates");
     for (name, file, test) in AT_A_REGISTRY {
         let text = std::fs::read_to_string(crates.join(file)).expect(file);
@@ -220,8 +221,8 @@ fn check_names(machine: &TestMachine, known: &[String]) {
     for name in LOOKS.iter().filter(|name| !SERVERS.contains(name)) {
         let args: Vec<&str> = name.split(' ').collect();
         let told = sinew(machine, &args);
-        assert!(!told.contains("nothing is changed until it is corrected\nexit"), "{name}: {told}");
-        assert!(!told.contains("error: ") || !told.ends_with("exit 4"), "{name} acts: {told}");
+        let acts = told.contains("error: ") && told.contains("nothing is changed until");
+        assert!(!acts, "{name} acts: {told}");
     }
     machine.write("home/.sinew/config.json5", sound);
 }
@@ -247,10 +248,6 @@ pub(super) fn tried() -> MatrixRows {
     for (_, typed_args) in ROWS {
         let at_terminal = in_terminal(&terminal, &filled(&terminal, typed_args), &vars);
         let in_pipe = in_pipe(&pipe, &filled(&pipe, typed_args), &vars);
-        // What ends otherwise never got to the question who may.
-        for result in [&at_terminal, &in_pipe] {
-            assert!(!result.starts_with("exit"), "{typed_args}: {at_terminal}, {in_pipe}");
-        }
         rows.insert(
             (*typed_args).to_owned(),
             vec![("person at a terminal", at_terminal), ("agent in a pipe", in_pipe)],
@@ -268,21 +265,26 @@ pub(super) fn refused_while_closed() {
     let config = machine.path("home/.sinew/config.json5");
     let sound = std::fs::read_to_string(&config).expect("its configuration");
     let vars = [("EDITOR", "true".to_owned())];
+    let mut acted = Vec::new();
     for (name, typed_args) in ROWS.iter().filter(|(name, _)| !WAYS_OUT.contains(name)) {
         machine.write("home/.sinew/config.json5", &sound);
         let args = filled(&machine, typed_args);
         machine.write("home/.sinew/config.json5", "{");
         let told = in_pipe(&machine, &args, &vars);
         // Looking at the machine is no act, and says by its exit that something is wrong.
-        assert_eq!(told, "exit 4", "{name}: {args:?}");
+        if told != "exit 4" {
+            acted.push(format!("{args:?} in a pipe: {told}"));
+        }
         if *name != "doctor" {
             let told = typed_with(&machine, &words(&args), "n\nn\nn\n", &vars);
             // A terminal breaks lines.
             let line = told.split_whitespace().collect::<Vec<_>>().join(" ");
-            assert!(line.contains("nothing is changed until"), "{args:?} at a terminal: {told}");
-            assert!(told.ends_with("exit 4"), "{args:?} at a terminal: {told}");
+            if !line.contains("nothing is changed until") || !told.ends_with("exit 4") {
+                acted.push(format!("{args:?} at a terminal: {told}"));
+            }
         }
     }
+    assert!(acted.is_empty(), "{}", acted.join("\n"));
 }
 
 /// The words of a command, with things that exist in the place of `$` words.

@@ -72,6 +72,13 @@ fn every_operation_by_every_actor() {
     text.push_str(&written("HTTP", &server.routes()));
     text.push_str(&written("forms of pages", &server.forms()));
     text.push_str(&written("MCP tools", &mcp(&server)));
+    // What is refused for another reason than who asks never got to that question.
+    let unreached: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains(": allowed (") || line.contains(": exit "))
+        .filter(|line| !line.contains(" (looks) "))
+        .collect();
+    assert!(unreached.is_empty(), "never reached:\n{}", unreached.join("\n"));
     assert_snapshot!(text);
 }
 
@@ -91,9 +98,14 @@ fn nothing_acts_while_the_configuration_cannot_be_read() {
         .collect();
     let asks = server.asks_of_a_person();
     server.machine.write("home/.sinew/config.json5", "{");
-    for (operation, answer) in asks.iter().map(|ask| (&ask.operation, server.answer(ask))) {
-        assert!(answer.contains("nothing is changed until"), "{operation}: {answer}");
-    }
+    let acted: Vec<String> = asks
+        .iter()
+        .map(|ask| (&ask.operation, server.answer(ask)))
+        .filter(|(_, answer)| !answer.contains("nothing is changed until"))
+        .map(|(operation, answer)| format!("{operation}: {}", answer.replace("\r\n", " ")))
+        .map(|line| line.chars().take(400).collect())
+        .collect();
+    assert!(acted.is_empty(), "{}", acted.join("\n"));
     let mut after = Client::session(&server.machine, json!({}));
     for (tool, arguments) in calls {
         for (when, client) in [("before", &mut before), ("after", &mut after)] {
@@ -154,7 +166,6 @@ fn mcp(server: &MatrixServer) -> MatrixRows {
         let arguments = serde_json::from_str(&server.filled(arguments)).expect("JSON");
         let result = client.call(tool, arguments);
         tries.push(("agent over stdio", server::tool_result(&result)));
-        server::check_reached(tool, false, &tries);
         rows.insert(format!("{tool} {what}").trim().to_owned(), tries);
     }
     rows

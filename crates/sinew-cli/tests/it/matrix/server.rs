@@ -363,7 +363,6 @@ impl MatrixServer {
                     let answer = self.raw(&method.to_uppercase(), &at, &headers, &body);
                     (actor.name(), http_result(&answer))
                 });
-                check_reached(&operation, *body == "reads", &tries);
                 let operation = match *body {
                     "reads" => format!("{operation} (looks)"),
                     _ => operation,
@@ -403,7 +402,6 @@ impl MatrixServer {
                     let answer = self.raw("POST", &at, &headers, &format!("csrf={word}&{fields}"));
                     tries.push((actor.name(), http_result(&answer)));
                 }
-                check_reached(path, OWN_SESSION.contains(&path), &tries);
                 rows.insert(format!("POST {}", path.replace("{action}", action)), tries);
             }
         }
@@ -477,13 +475,6 @@ impl MatrixServer {
         });
         let result = json.unwrap_or_else(|| panic!("{answer}"));
         tool_result(&result["result"])
-    }
-}
-
-/// What is refused for another reason than who asks never got to that question.
-pub(super) fn check_reached(operation: &str, looks: bool, tries: &[(&'static str, String)]) {
-    for (actor, result) in tries.iter().filter(|_| !looks) {
-        assert!(!result.starts_with("allowed ("), "{operation}, {actor}: {result}");
     }
 }
 
