@@ -10,7 +10,6 @@ mod mirror;
 mod names;
 mod publish;
 mod rename;
-mod roles;
 mod search;
 mod support;
 mod tokens;
