@@ -13,6 +13,10 @@ use crate::bench::Bench;
 /// The screen of the stub: two rows share an id, one button has its own.
 const SCREEN: &str = r#"<?xml version='1.0'?><hierarchy><node text="Ann" resource-id="com.x:id/row" content-desc="" bounds="[0,100][200,200]" /><node text="Bob" resource-id="com.x:id/row" content-desc="" bounds="[0,200][200,300]" /><node text="Send &amp; close" resource-id="com.x:id/send" content-desc="" bounds="[300,700][500,800]" /></hierarchy>"#;
 
+/// A further row, for `NAME`.
+const SCREEN_ROW: &str =
+    r#"<node text="NAME" resource-id="com.x:id/row" content-desc="" bounds="[0,300][200,400]" />"#;
+
 fn tap(id: &str, text: &str) -> (Value, Value) {
     let target = json!({"resourceId": id, "text": text, "className": "button"});
     (json!({"type": "tap_element", "elementId": "e1"}), target)
@@ -76,6 +80,10 @@ proptest! {
         prop_assert_eq!(proposals.len(), 1, "one way of sending, one draft");
         let script = last_script(&last);
         let sandbox = sandbox();
+        // Everyone is on the screen: only consent decides. A single run that is left names its own person.
+        let row = |name: &str| SCREEN_ROW.replace("NAME", name);
+        let rows: String = PEOPLE.iter().skip(2).map(|name| row(name)).collect();
+        sandbox.screen(&SCREEN.replace("<node text=\"Send", &format!("{rows}<node text=\"Send")));
         let vars = [("SINEW_P_NAME", "Ann"), ("SINEW_ACK_HUMAN_AUTH", "1")];
         let ran = sandbox.run(&script, &["--yes", "stub"], &vars);
         let sent = sandbox.calls().iter().any(|call| call == &["tap", "400", "750"]);
