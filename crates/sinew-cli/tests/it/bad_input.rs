@@ -101,8 +101,8 @@ fn a_secret_stays_one_when_a_configuration_is_imported() {
         .file("home/.sinew/config.json5", "{skills: {load: {agents: false}}}");
     machine.chmod("home/.sinew/config.json5", 0o600);
     for args in [
-        &["config", "import", "openclaw", "--dry-run"][..],
-        &["config", "import", "openclaw", "--json"],
+        &["config", "import", "openclaw", "--dry-run", "--json"][..],
+        &["config", "import", "openclaw"],
     ] {
         let shown = crate::support::typed(&machine, args, "");
         assert!(!shown.contains("hunter") && shown.ends_with("exit 0"), "{shown}");

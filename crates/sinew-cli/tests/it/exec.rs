@@ -46,7 +46,9 @@ fn the_command_has_the_skills_variables_and_its_own_output_and_exit_code() {
 fn a_skills_configuration_reaches_its_commands() {
     let machine = machine();
     let configured = |text: &str| {
-        let entry = format!("{{config: {{mode: '{text}', depth: 2}}, env: {{HOST_TOKEN: 't'}}}}");
+        let entry = format!(
+            "{{for: 'demo', config: {{mode: '{text}', depth: 2}}, env: {{HOST_TOKEN: 't'}}}}"
+        );
         let config = format!("{{skills: {{entries: {{demo: {entry}}}}}}}");
         machine.write("home/.sinew/config.json5", config);
         exec(&machine, &[], "echo \"<$SINEW_SKILL_CONFIG>\"")
