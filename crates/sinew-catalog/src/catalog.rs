@@ -61,9 +61,9 @@ pub trait InstallVoucher: fmt::Debug + Sync {
     /// Why a skill's folder must not be loaded as it is; `scanned` is the digest that the scan
     /// computed.
     fn load_objection(&self, folder: &Path, scanned: Option<&str>) -> Option<Reason>;
-    /// Whether a lock has the skill in this folder.
+    /// Whether this user agreed to the skill in this folder: a project's lock alone says nothing.
     fn is_installed(&self, folder: &Path) -> bool;
-    /// The slug under which a lock has the skill in this folder.
+    /// The slug under which this user agreed to the skill in this folder.
     fn installed_slug(&self, folder: &Path) -> Option<&str>;
     /// Changes whenever an answer may change.
     fn tag(&self) -> &str;

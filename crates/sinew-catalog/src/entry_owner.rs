@@ -10,6 +10,9 @@ use crate::catalog::CatalogRequest;
 use crate::entry::{CatalogEntry, EntryState};
 use crate::profile::Tier;
 
+/// Profiles of agents whose workspace is a folder of their own.
+const KEEPS_OWN_WORKSPACE: &[&str] = &["openclaw", "openpocket"];
+
 /// Gives each key to one skill. Every other claimant goes by its own name, without the entry, and
 /// is told why.
 pub(crate) fn assign(request: &CatalogRequest<'_>, entries: &mut [CatalogEntry]) {
@@ -19,11 +22,12 @@ pub(crate) fn assign(request: &CatalogRequest<'_>, entries: &mut [CatalogEntry])
         *named.entry(&entry.name).or_default() += 1;
     }
     for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| entry.skill.is_some()) {
-        // A skill under its own name has no rival unless another has that name, too, or
-        // the entry says whose it is.
+        // A skill under its own name has no rival unless another has that name, too, the entry says
+        // whose it is, or the skill came with a project.
         let contended = entry.skill_key != entry.name
             || named.get(entry.name.as_str()).is_some_and(|count| *count > 1)
-            || request.config.entries.get(&entry.name).is_some_and(|own| own.owner.is_some());
+            || request.config.entries.get(&entry.name).is_some_and(|own| own.owner.is_some())
+            || came_with_project(request, entry);
         if contended {
             claims.entry(entry.skill_key.clone()).or_default().push(at);
         }
@@ -48,7 +52,9 @@ fn owner(request: &CatalogRequest<'_>, entries: &[CatalogEntry], key: &str) -> O
             .map(|(at, _)| at);
     }
     // The user's own folders come before a project's, which may be anyone's.
-    let named = loaded().filter(|(_, entry)| entry.name == key);
+    let named = loaded()
+        .filter(|(_, entry)| entry.name == key)
+        .filter(|(_, entry)| !holds_keys(request, key) || !came_with_project(request, entry));
     if let Some((at, _)) = named.max_by_key(|(_, entry)| (!is_project(entry.tier), entry.tier)) {
         return Some(at);
     }
@@ -60,6 +66,19 @@ fn owner(request: &CatalogRequest<'_>, entries: &[CatalogEntry], key: &str) -> O
         .max_by_key(|(_, entry)| entry.bundled)
         .or_else(|| declared().next().filter(|_| configured.is_none()))
         .map(|(at, _)| at)
+}
+
+/// Whether a skill lies in a project and this user never agreed to it: whoever wrote the project may
+/// have written it. The workspace of OpenClaw and OpenPocket is the agent's own folder, not a project.
+fn came_with_project(request: &CatalogRequest<'_>, entry: &CatalogEntry) -> bool {
+    let in_project = is_project(entry.tier) && !KEEPS_OWN_WORKSPACE.contains(&request.profile.name);
+    in_project && request.vouch.is_some_and(|vouch| !vouch.is_installed(&entry.base_dir))
+}
+
+/// Whether an entry has something to hand over.
+fn holds_keys(request: &CatalogRequest<'_>, key: &str) -> bool {
+    let configured = request.config.entries.get(key);
+    configured.is_some_and(|entry| entry.api_key.is_some() || !entry.env.is_empty())
 }
 
 fn is_project(tier: Tier) -> bool {

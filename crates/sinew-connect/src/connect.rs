@@ -37,6 +37,9 @@ pub struct ConnectRequest {
     pub allow_read: bool,
     /// Whether an entry under our name with another content is replaced.
     pub force: bool,
+    /// A word for the client's entry, where a person connects it: the client may then put questions to
+    /// its person.
+    pub client_word: Option<String>,
 }
 
 impl ConnectRequest {
@@ -49,6 +52,7 @@ impl ConnectRequest {
             http: None,
             allow_read: false,
             force: false,
+            client_word: None,
         }
     }
 }

@@ -15,6 +15,7 @@
 
 mod agent_table;
 mod agents;
+mod client_word;
 mod config_file;
 mod connect;
 mod connections;

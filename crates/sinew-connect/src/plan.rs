@@ -10,6 +10,7 @@ use super::agents::{
     AgentHooks, AgentPlugin, AgentSkillAccess, CommandHookForm, CommandHooks, ConnectScope,
     ConnectableAgent, ItemNeed, ProgramName, READ_TOOLS, ScopedPaths,
 };
+use super::client_word::with_word;
 use super::config_file::AgentConfigFile;
 use super::edit::ConfigFormat;
 use super::file_change::{FileChange, PlannedFile, PlannedValue, ReplacePolicy, TakenPlace};
@@ -236,7 +237,11 @@ impl Connector<'_> {
             Some(url) => (agent.http, "$URL", checked_url(url)?),
             None => (agent.stdio, "$COMMAND", self.command(agent, request.scope)),
         };
-        Ok(filled(template, name, &value))
+        let entry = filled(template, name, &value);
+        Ok(match self.client_word(agent, request)? {
+            Some(word) => with_word(entry, &word),
+            None => entry,
+        })
     }
 
     /// How sinew is started. A file that colleagues share names no path of this machine.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use sinew_catalog::Snapshot;
 use sinew_connect::{ConnectHost, Connector, ListedSkill};
-use sinew_settings::{CodedError, path_text};
+use sinew_settings::{CodedError, ErrorCode, path_text};
 
 use crate::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use crate::hub::{
@@ -39,6 +39,15 @@ impl Engine {
             host: self,
         }
     }
+}
+
+/// A word by which the server knows a client that a person connects.
+pub fn new_client_word() -> Result<String, EngineError> {
+    let mut bytes = [0_u8; 12];
+    getrandom::fill(&mut bytes).map_err(|error| {
+        EngineError::new(ErrorCode::NoEntropy, format!("no random numbers: {error}"))
+    })?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 impl Engine {

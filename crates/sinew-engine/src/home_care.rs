@@ -1,7 +1,7 @@
 //! sinew's own folder: closed to others, and free of what killed processes left.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use sinew_settings::{Environment, Reason, ReasonCode, path_text};
@@ -16,13 +16,39 @@ const MAX_FOLDERS: usize = 500;
 /// Closes sinew's home to other users, where it is open. What cannot be closed is told by `doctor`.
 pub fn close_home(env: &Environment) {
     let home = env.sinew_home();
-    if !is_open(&home) {
+    if is_open(&home) {
+        close(&home);
+        folders_below(&home).iter().for_each(|folder| close(folder));
         return;
     }
-    close(&home);
-    for folder in folders_below(&home) {
-        close(&folder);
+    // While the home is closed no other user reaches what is below; an open folder there is closed by a look
+    // that costs a command nothing.
+    for folder in own_folders(&home) {
+        if is_open(&folder) {
+            close(&folder);
+            folders_below(&folder).iter().for_each(|folder| close(folder));
+        }
     }
+}
+
+/// Folders of sinew's own in its home; skills keep the modes that they came with.
+fn own_folders(home: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home).into_iter().flatten().flatten();
+    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    let own = folders.filter(|entry| {
+        let name = entry.file_name();
+        name != "skills" && name != "bundled"
+    });
+    own.map(|entry| entry.path()).collect()
+}
+
+/// Files that hold what is not for others, where others can read or change them.
+pub(crate) fn exposed_files(env: &Environment) -> Vec<PathBuf> {
+    const PRIVATE: &[&str] = &["sinew.db", "token", "registry/pepper", "installs.jsonl"];
+    let home = env.sinew_home();
+    let copies = fs::read_dir(home.join("backups")).into_iter().flatten().flatten();
+    let files = PRIVATE.iter().map(|name| home.join(name));
+    files.chain(copies.map(|copy| copy.path())).filter(|file| is_open(file)).collect()
 }
 
 #[cfg(unix)]
@@ -53,18 +79,15 @@ fn close(folder: &Path) {
 #[cfg(not(unix))]
 fn close(_folder: &Path) {}
 
-/// Folders of sinew's own below its home; skills keep the modes that they came with.
-fn folders_below(home: &Path) -> Vec<std::path::PathBuf> {
+/// Folders of sinew's own below one of them.
+fn folders_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut waiting = vec![home.to_owned()];
+    let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        for entry in entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())) {
-            let name = entry.file_name();
-            let theirs = folder == home && (name == "skills" || name == "bundled");
-            if found.len() < MAX_FOLDERS && !theirs {
-                found.push(entry.path());
-                waiting.push(entry.path());
+        for below in own_folders(&folder) {
+            if found.len() < MAX_FOLDERS {
+                waiting.push(below.clone());
+                found.push(below);
             }
         }
     }

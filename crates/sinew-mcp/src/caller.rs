@@ -11,6 +11,10 @@ use super::tool_answer::StructuredContent;
 /// The longest client name that reaches a record.
 const MAX_NAME: usize = 80;
 
+/// What questions of sinew's own commands are asked by: no client has such a name, or it could take them
+/// back.
+const OWN_NAMES: &[&str] = &["sinew", "http", "a program without a terminal"];
+
 /// How the clients of known agents begin their names, and the agent.
 const CLIENT_NAMES: &[(&str, &str)] = &[
     ("claude-code", "claude-code"),
@@ -32,6 +36,15 @@ pub(super) enum ProtocolEra {
     Stateless,
 }
 
+/// What is known of the program at the other end, before it says anything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClientTrust {
+    /// A person connected it and it started this server: what its dialogues bring is the person's.
+    Connected,
+    /// It may be any program. It can announce dialogues and answer them itself, so it passes answers on.
+    Unknown,
+}
+
 /// A client, as one request describes it.
 #[derive(Debug, Clone)]
 pub(super) struct McpCaller {
@@ -46,7 +59,7 @@ pub(super) struct McpCaller {
 }
 
 impl McpCaller {
-    pub(super) fn of(context: &RequestContext<RoleServer>) -> Self {
+    pub(super) fn of(context: &RequestContext<RoleServer>, trust: ClientTrust) -> Self {
         let name = context.client_info().map(|client| client.name).unwrap_or_default();
         let clean = Untrusted::new(name.trim()).for_terminal();
         let name: String = clean.chars().take(MAX_NAME).collect();
@@ -57,13 +70,10 @@ impl McpCaller {
         };
         #[allow(deprecated, reason = "sampling is deprecated, and clients still use it")]
         let samples = capabilities.as_ref().is_some_and(|client| client.sampling.is_some());
-        // Over HTTP, a caller that holds the token can announce the capability and answer for itself.
-        // Standard streams belong to a program that the user set up.
-        let over_http = context.extensions.get::<axum::http::request::Parts>().is_some();
         Self {
-            name: if name.is_empty() { "an MCP client".to_owned() } else { name },
+            name: own_name(name),
             era: era(context),
-            elicits: !over_http
+            elicits: trust == ClientTrust::Connected
                 && capabilities.is_some_and(|client| client.elicitation.as_ref().is_some_and(form)),
             samples,
             data: structured_content(context),
@@ -84,6 +94,16 @@ impl McpCaller {
     /// The client as the engine knows it: an agent, whatever it says of itself.
     pub(super) fn actor(&self) -> Actor {
         Actor::Agent { name: self.name.clone() }
+    }
+}
+
+/// The name of a client, which takes no name of sinew's own.
+fn own_name(name: String) -> String {
+    let lower = name.to_lowercase();
+    match OWN_NAMES.iter().any(|own| lower.starts_with(own)) {
+        _ if name.is_empty() => "an MCP client".to_owned(),
+        true => format!("an MCP client ({name})"),
+        false => name,
     }
 }
 

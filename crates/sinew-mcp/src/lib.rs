@@ -28,6 +28,7 @@ mod tool_answer;
 mod tool_schema;
 mod tools;
 
+pub use caller::ClientTrust;
 pub use host::McpHost;
 pub use info::RESERVED_COMMANDS;
 pub use server::McpServer;

@@ -15,7 +15,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 use sinew_engine::LiveView;
 
-use super::caller::{McpCaller, ProtocolEra, era};
+use super::caller::{ClientTrust, McpCaller, ProtocolEra, era};
 use super::host::{McpHost, UriSubscriptions};
 use super::questions::{self, McpToolResponse};
 use super::resources::CACHE_MS;
@@ -31,14 +31,20 @@ const MAX_FOLLOWED: usize = 200;
 pub struct McpServer {
     host: Arc<McpHost>,
     subscribed: Arc<UriSubscriptions>,
+    trust: ClientTrust,
 }
 
 impl McpServer {
-    /// A conversation over the engine of a host.
+    /// A conversation over the engine of a host, with any program.
     pub fn new(host: &Arc<McpHost>) -> Self {
+        Self::with(host, ClientTrust::Unknown)
+    }
+
+    /// A conversation with a client of which this is known.
+    pub(super) fn with(host: &Arc<McpHost>, trust: ClientTrust) -> Self {
         let subscribed = Arc::new(Mutex::new(HashSet::new()));
         host.add_subscriptions(&subscribed);
-        Self { host: Arc::clone(host), subscribed }
+        Self { host: Arc::clone(host), subscribed, trust }
     }
 
     async fn run<T: Send + 'static>(
@@ -82,7 +88,7 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let caller = McpCaller::of(&context);
+        let caller = McpCaller::of(&context, self.trust);
         let bound = questions::call_binding(&caller, &request.name, request.arguments.as_ref());
         let mut answered = None;
         if let Some(note) = &request.request_state {
@@ -122,7 +128,7 @@ impl ServerHandler for McpServer {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        let caller = McpCaller::of(&context);
+        let caller = McpCaller::of(&context, self.trust);
         let work = move |look: &LiveView| prompts::list(look, &caller, cursor(request).as_deref());
         let mut result = self.run(work).await?;
         keep(era(&context), &mut result.ttl_ms, &mut result.cache_scope);
@@ -134,7 +140,7 @@ impl ServerHandler for McpServer {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let caller = McpCaller::of(&context);
+        let caller = McpCaller::of(&context, self.trust);
         let work = move |look: &LiveView| {
             prompts::get(look, &caller, &request.name, request.arguments.as_ref())
         };
@@ -167,7 +173,7 @@ impl ServerHandler for McpServer {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let caller = McpCaller::of(&context);
+        let caller = McpCaller::of(&context, self.trust);
         let mut read = self.run(move |look| resources::read(look, &caller, &request.uri)).await?;
         keep(era(&context), &mut read.ttl_ms, &mut read.cache_scope);
         Ok(read.into())

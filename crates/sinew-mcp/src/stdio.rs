@@ -8,15 +8,16 @@ use rmcp::transport::stdio_pipes;
 use sinew_engine::EngineError;
 use sinew_settings::ErrorCode;
 
+use super::caller::ClientTrust;
 use super::host::McpHost;
 use super::server::McpServer;
 
 /// Serves one client until it closes standard input.
-pub fn serve_stdio(host: &Arc<McpHost>) -> Result<(), EngineError> {
+pub fn serve_stdio(host: &Arc<McpHost>, trust: ClientTrust) -> Result<(), EngineError> {
     let runtime = super::http::runtime()?;
     host.watch();
     let served = runtime.block_on(async {
-        match McpServer::new(host).serve(stdio_pipes()).await {
+        match McpServer::with(host, trust).serve(stdio_pipes()).await {
             Ok(running) => running.waiting().await.map(drop).map_err(|error| error.to_string()),
             // A client that leaves before its first message is not an error.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),

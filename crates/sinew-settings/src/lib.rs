@@ -34,7 +34,7 @@ mod nearest;
 mod process;
 mod reason;
 
-pub use actor::Actor;
+pub use actor::{Actor, PersonChannel};
 pub use coded_error::CodedError;
 pub use config::Config;
 pub use environment::{

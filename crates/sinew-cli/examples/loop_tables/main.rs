@@ -141,7 +141,7 @@ impl AcquireHost for BenchHost {
     fn on_progress(&mut self, _told: &AcquireProgress<'_>) {}
 
     fn respondent(&self) -> (Actor, ConsentChannel) {
-        (Actor::Person { name: Some("bench".to_owned()) }, ConsentChannel::Cli)
+        (Actor::Person { name: Some("bench".to_owned()), via: None }, ConsentChannel::Cli)
     }
 
     fn use_skill(&mut self, _ready: &ReadySkill<'_>) -> Option<UseReport> {

@@ -102,7 +102,7 @@ pub(crate) fn run(args: &ApproveArgs, engine: &Engine, out: &mut Printer) -> Com
 
 /// The user at the terminal.
 pub(crate) fn terminal_person(engine: &Engine) -> Actor {
-    Actor::Person { name: engine.environment().var("USER").map(str::to_owned) }
+    Actor::at_terminal(engine.environment().var("USER").map(str::to_owned))
 }
 
 /// The caller of the command: without a terminal it may be a program.
@@ -121,7 +121,7 @@ pub(crate) fn deciding_actor(engine: &Engine, out: &Printer, act: UnattendedAct)
         return terminal_person(engine);
     }
     match engine.config().approvals.covers(act) {
-        true => Actor::Person { name: Some(format!("approvals.unattended ({})", act.as_str())) },
+        true => Actor::configuration(&format!("approvals.unattended ({})", act.as_str())),
         false => Actor::Agent { name: "a program without a terminal".to_owned() },
     }
 }

@@ -105,7 +105,8 @@ pub(crate) fn run(args: &ConfigArgs, engine: &Engine, out: &mut Printer) -> Comm
         }
         ConfigCommand::Edit => edit(engine, out),
         ConfigCommand::Import { dry_run, .. } => {
-            let import = engine.settings().import_openclaw_config(!dry_run)?;
+            let by = current_actor(engine, out);
+            let import = engine.settings().import_openclaw_config(!dry_run, &by)?;
             out.data(&import, |text| {
                 if *dry_run {
                     return writeln!(text, "{:#}", import.config);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use clap::ValueEnum;
 use sinew_engine::connect::{
     AgentConnection, ConnectParts, ConnectPlan, ConnectRequest, ConnectScope, FileChange,
-    FileChangeStatus,
+    FileChangeStatus, new_client_word,
 };
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
@@ -106,6 +106,7 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
         http: args.http.clone(),
         allow_read: args.allow_read,
         force: args.force,
+        client_word: new_word_of_person(out)?,
     };
     let plan = engine.connect().plan(&request)?;
     let (request, plan) = offer_allow_read(engine, args, request, plan, out)?;
@@ -125,6 +126,12 @@ pub(crate) fn run(args: &ConnectArgs, engine: &Engine, out: &mut Printer) -> Com
         Some(profile) => warm_up(&engine.for_profile(profile)?, out),
     }
     Ok(Exit::Done)
+}
+
+/// A word for the client's entry, where a person is there who connects it: a program could otherwise
+/// connect itself, and answer for them.
+pub(super) fn new_word_of_person(out: &Printer) -> Result<Option<String>, EngineError> {
+    out.at_terminal().then(new_client_word).transpose()
 }
 
 /// A person is asked whether the agent may call tools that only read: without that, an agent that

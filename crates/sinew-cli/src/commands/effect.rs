@@ -69,7 +69,7 @@ impl CommandEffect {
             | CliCommand::Disconnect(_)
             | CliCommand::Import(_) => Self::Acts,
             #[cfg(feature = "registry")]
-            CliCommand::Registry(_) => Self::Acts,
+            CliCommand::Registry(args) => Self::acts_if(args.acts()),
             CliCommand::Bundled(args) => Self::acts_if(args.acts()),
             // They are the way out of what closes the gate over the database.
             CliCommand::Backup(_) => Self::Reads,

@@ -1,7 +1,9 @@
 use std::fmt::Write as _;
 
 use sinew_engine::{Engine, ImportReport, ImportRequest, ImportStatus, SkillImportMode};
+use sinew_settings::config::UnattendedAct;
 
+use super::approve::deciding_actor;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -45,6 +47,7 @@ pub(crate) fn run(args: &ImportArgs, engine: &Engine, out: &mut Printer) -> Comm
         },
         commands: args.commands,
         write: !args.dry_run,
+        by: deciding_actor(engine, out, UnattendedAct::Install),
     })?;
     out.data(&report, |text| write_report(text, &report))?;
     Ok(if report.skills.is_empty() { Exit::No } else { Exit::Done })

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &InfoArgs, engine: &Engine, out: &mut Printer) -> Comman
         }
         _ => return remote(args, engine, out),
     };
-    let info = engine.skills().details(catalog, entry, &Actor::Person { name: None });
+    let info = engine.skills().details(catalog, entry, &Actor::Person { name: None, via: None });
     let width = out.width();
     out.data(&info, |text| {
         write_info(text, &info, width)?;

@@ -7,7 +7,7 @@ use sinew_engine::hub::{
 use sinew_settings::ErrorCode;
 use sinew_settings::config::UnattendedAct;
 
-use super::approve::terminal_person;
+use super::approve::{deciding_actor, terminal_person};
 use super::hub::{HubArgs, InstallTargetArgs, print_records, record};
 use super::terminal_approver::{GivenAnswers, TerminalApprover, covers, show_review};
 use crate::exit::CommandResult;
@@ -228,6 +228,7 @@ fn link(
     out: &mut Printer,
 ) -> CommandResult {
     let mut records = Vec::new();
+    let by = deciding_actor(engine, out, UnattendedAct::Install);
     for (text, reference) in args.references.iter().zip(references) {
         let SkillReference::Local(path) = reference else {
             let message = format!("`{text}` is not on this machine");
@@ -238,7 +239,7 @@ fn link(
         let folder = engine.environment().cwd.join(engine.environment().expand_home(path));
         let status = match args.dry_run {
             true => "would-link",
-            false if engine.connect().link_folder(&folder)? => "linked",
+            false if engine.connect().link_folder(&folder, &by)? => "linked",
             false => "unchanged",
         };
         records.push(HubRecord::linked(text, status, &folder));

@@ -3,7 +3,7 @@ use std::net::SocketAddr;
 use sinew_engine::{Engine, EngineError, EngineOptions, LiveEngine};
 use sinew_listener::{HttpServer, ServerOptions};
 use sinew_mcp::http::{McpAccess, PATH, part};
-use sinew_mcp::{McpHost, RESERVED_COMMANDS, serve_stdio};
+use sinew_mcp::{ClientTrust, McpHost, RESERVED_COMMANDS, serve_stdio};
 
 use super::listening;
 use crate::environment;
@@ -26,6 +26,9 @@ pub(crate) struct McpArgs {
     /// Listen on this address instead; port 0 picks a free port
     #[arg(long, value_name = "ADDR")]
     http: Option<SocketAddr>,
+    /// The word that `sinew connect` wrote into the entry of the client that starts this
+    #[arg(long, value_name = "WORD", conflicts_with = "http")]
+    client: Option<String>,
 }
 
 pub(crate) fn run(args: &McpArgs, options: EngineOptions, out: &mut Printer) -> CommandResult {
@@ -33,8 +36,17 @@ pub(crate) fn run(args: &McpArgs, options: EngineOptions, out: &mut Printer) -> 
     let options = EngineOptions { reserved_commands, ..options };
     let engine = Engine::open(environment::of_process()?, options)?;
     match args.http {
-        None => serve_stdio(&McpHost::new(LiveEngine::new(engine))?)?,
-        Some(listen) => serve_http(engine, listen, out)?,
+        None => {
+            let known =
+                args.client.as_deref().and_then(|word| engine.connect().connected_client(word));
+            let trust = known.map_or(ClientTrust::Unknown, |_| ClientTrust::Connected);
+            serve_stdio(&McpHost::new(LiveEngine::new(engine))?, trust)?;
+        }
+        Some(listen) => {
+            // A server answers for what it remembers; a damaged memory is mended first.
+            engine.database().check_whole()?;
+            serve_http(engine, listen, out)?;
+        }
     }
     Ok(Exit::Done)
 }

@@ -94,7 +94,7 @@ impl World {
 
     /// A person says yes at another terminal.
     pub(crate) fn agree(&self, approval: &str) {
-        let by = Actor::Person { name: Some("kim".to_owned()) };
+        let by = Actor::Person { name: Some("kim".to_owned()), via: None };
         let yes = ApprovalDecision::at_terminal(ConsentAnswer::Yes(ConsentScope::Listed), by);
         self.engine().approvals().decide(approval, &yes).expect("a yes");
     }

@@ -162,7 +162,9 @@ fn config_import_keeps_what_was_there_and_a_backup() {
         )
         .file("home/.sinew/config.json5", "{mine: 1}");
     assert_snapshot!(sinew(&machine, &["config", "import", "openclaw", "--dry-run"]));
-    assert_snapshot!(sinew(&machine, &["config", "import", "openclaw"]));
+    let refused = sinew(&machine, &["config", "import", "openclaw"]);
+    assert!(refused.contains("only a person") && refused.ends_with("exit 3"), "{refused}");
+    assert_snapshot!(crate::support::typed(&machine, &["config", "import", "openclaw"], ""));
     assert!(machine.path("home/.sinew/config.json5.bak").is_file());
     assert_eq!(json(&machine, &["config", "show"])["values"][1]["value"][0], "~/more");
 }

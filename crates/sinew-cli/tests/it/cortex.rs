@@ -136,10 +136,20 @@ fn why_prints_the_whole_decision() {
 fn lessons_are_listed_and_judged() {
     let machine = learned();
     assert_snapshot!(told(&machine, &["cortex", "lessons"]));
-    let rows = json(&machine, &["cortex", "lessons", "--contradict", "1"]);
-    assert_eq!(rows[0]["confidence"], 0.4);
-    assert_eq!(json(&machine, &["cortex", "lessons", "--forget", "1"]), json!([]));
-    assert_snapshot!(told(&machine, &["cortex", "lessons", "--confirm", "1"]));
+    let judged = |args: &[&str]| {
+        let seen = typed(&machine, &[&["cortex", "lessons"], args].concat(), "");
+        assert!(seen.ends_with("exit 0"), "{seen}");
+        json(&machine, &["cortex", "lessons"])
+    };
+    assert_eq!(judged(&["--contradict", "1"])[0]["confidence"], 0.4);
+    // An agent that is warned does not take the warning away.
+    for judgement in ["--confirm", "--contradict", "--forget"] {
+        let refused = sinew(&machine, &["cortex", "lessons", judgement, "1"]);
+        assert!(refused.contains("only a person") && refused.ends_with("exit 3"), "{refused}");
+    }
+    assert_eq!(json(&machine, &["cortex", "lessons"])[0]["confidence"], 0.4);
+    assert_eq!(judged(&["--forget", "1"]), json!([]));
+    assert_snapshot!(steady(&typed(&machine, &["cortex", "lessons", "--confirm", "1"], "")));
 }
 
 #[test]

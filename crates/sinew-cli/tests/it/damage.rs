@@ -4,8 +4,10 @@ use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt as _;
 
+use serde_json::json;
 use sinew_testkit::TestMachine;
 
+use crate::mcp::client::Client;
 use crate::support::{command, json, shown, sinew, typed};
 
 const DATABASE: &str = "home/.sinew/sinew.db";
@@ -178,6 +180,15 @@ fn the_home_is_closed_to_others() {
     for folder in ["home/.sinew", "home/.sinew/backups"] {
         assert_eq!(mode(&machine, folder), 0o700, "{folder}");
     }
+    // Also where the home itself was closed all the time.
+    for folder in ["home/.sinew/backups", "home/.sinew/backups/older"] {
+        fs::create_dir_all(machine.path(folder)).expect("a folder");
+        fs::set_permissions(machine.path(folder), open.clone()).expect("opened");
+    }
+    assert!(sinew(&machine, &["list"]).ends_with("exit 0"));
+    for folder in ["home/.sinew/backups", "home/.sinew/backups/older"] {
+        assert_eq!(mode(&machine, folder), 0o700, "{folder}");
+    }
     // Whatever the mask, and for whichever command is the first.
     for args in ["list", "find x", "report --region a --skill b --version 1 --result ok"] {
         let machine = TestMachine::new();
@@ -205,6 +216,53 @@ fn a_configuration_that_others_can_change_is_told() {
         let told = sinew(&machine, args);
         assert!(told.contains("everyone can change") && told.contains("holds keys"), "{told}");
     }
+}
+
+#[test]
+#[cfg(unix)]
+fn doctor_names_files_that_others_can_reach() {
+    let machine =
+        TestMachine::new().file("home/.sinew/token", "t").file("home/.sinew/backups/own.db", "x");
+    assert!(report(&machine).ends_with("exit 0"));
+    let private = ["sinew.db", "token", "backups/own.db"];
+    for (mode, told) in [(0o600, false), (0o644, true)] {
+        for name in private {
+            let path = machine.path(&format!("home/.sinew/{name}"));
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("changed");
+        }
+        let doctor = sinew(&machine, &["doctor"]);
+        for name in private {
+            let said = format!("others can reach $ROOT/home/.sinew/{name}");
+            let said = said.replace("$ROOT/home", "~");
+            let is_said =
+                doctor.contains(&said) || doctor.contains(&said.replace('~', "$ROOT/home"));
+            assert_eq!(is_said, told, "{name}: {doctor}");
+        }
+    }
+}
+
+/// The team's database is away: doctor says so, fails, and shows no password.
+#[test]
+fn doctor_sees_a_server_that_is_away() {
+    let machine = TestMachine::new();
+    let mut asked = command(&machine, &["doctor"]);
+    asked.env("SINEW_DATABASE_URL", "postgres://guest:hunter2@127.0.0.1:1/none");
+    let told = shown(&machine, &asked.output().expect("sinew runs"));
+    assert!(told.contains("127.0.0.1") && told.ends_with("exit 4"), "{told}");
+    assert!(!told.contains("hunter2"), "{told}");
+}
+
+/// A server over HTTP does not start; one that an agent starts still reads, and says why it does not act.
+#[test]
+fn no_mcp_server_acts_on_a_damaged_database() {
+    let machine = learned();
+    scribble(&machine, 0, usize::MAX);
+    let told = sinew(&machine, &["mcp", "--http", "127.0.0.1:0"]);
+    assert!(told.contains("doctor --repair") && told.ends_with("exit 4"), "{told}");
+    let mut client = Client::session(&machine, json!({}));
+    client.data("list_skills", json!({}));
+    let outcome = json!({"skill": "b", "region": "a", "outcome": "success"});
+    assert_eq!(client.error("report_outcome", outcome)["code"], "database-damaged");
 }
 
 #[test]

@@ -173,7 +173,10 @@ fn info_shows_where_each_variable_comes_from() {
             "demo",
             "metadata: {openclaw: {primaryEnv: DEMO_KEY, requires: {env: [HTTPS_PROXY, BLANK]}}}",
         )
-        .file("home/.sinew/config.json5", "{skills: {entries: {demo: {apiKey: 'k1-value'}}}}");
+        .file(
+            "home/.sinew/config.json5",
+            "{skills: {entries: {demo: {for: 'demo', apiKey: 'k1-value'}}}}",
+        );
     let output =
         command(&machine, &["info", "demo"]).env("BLANK", "").output().expect("sinew runs");
     let told = shown(&machine, &output);

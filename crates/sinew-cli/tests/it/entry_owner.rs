@@ -62,11 +62,19 @@ fn the_user_can_say_whose_an_entry_is() {
 
 #[test]
 fn a_project_that_takes_a_name_does_not_take_its_key() {
+    // Also where the user's own is not here, so that no other skill has the name.
+    for alone in [false, true] {
+        let machine = machine().file("work/skills/notion/SKILL.md", skill("notion", ", emoji: x"));
+        if alone {
+            std::fs::remove_dir_all(machine.path("home/.agents/skills/notion")).expect("removed");
+        }
+        let told = key_of(&machine, "notion");
+        assert!(told.contains("key=\n") && !told.contains(KEY), "{alone}: {told}");
+        let why = sinew(&machine, &["why", "notion"]);
+        assert!(why.contains("asks for skills.entries.notion and gets nothing of it"), "{why}");
+        assert!(why.contains("write `for: {name: 'notion'"), "{why}");
+    }
     let machine = machine().file("work/skills/notion/SKILL.md", skill("notion", ", emoji: x"));
-    let told = key_of(&machine, "notion");
-    assert!(told.contains("key=\n"), "{told}");
-    let why = sinew(&machine, &["why", "notion"]);
-    assert!(why.contains("asks for skills.entries.notion and gets nothing of it"), "{why}");
     let folder = machine.path("work/skills/notion");
     let config = format!(
         "{{skills: {{entries: {{notion: {{apiKey: 'k', for: {{name: 'notion', source: '{}'}}}}}}}}}}",
@@ -88,6 +96,55 @@ fn a_planted_note_of_its_origin_counts_for_nothing() {
     let all = json(&machine, &["list", "--all"]);
     let pages = all["skills"].as_array().expect("skills").iter().find(|s| s["name"] == "pages");
     assert_eq!(pages.expect("pages")["skillKey"], "pages");
+}
+
+/// A project brings its own lock. What it says was approved gives nothing here: no key, and no place
+/// before a skill that this user installed.
+#[test]
+fn a_projects_own_lock_gives_neither_a_key_nor_a_name() {
+    let registry = ClawHubDouble::new();
+    registry.publish("eve", "notion", "1.0.0", &[("SKILL.md", &skill("notion", ""))]);
+    let tides = |text: &str| format!("---\nname: tides\ndescription: Tides.\n---\n{text}\n");
+    registry.publish("eve", "tides", "1.0.0", &[("SKILL.md", &tides("THEIR TEXT"))]);
+    registry.publish("ada", "harbour", "1.0.0", &[("SKILL.md", &tides("My text"))]);
+    let vars = [("SINEW_REGISTRY", registry.address().to_owned())];
+    let machine = || {
+        TestMachine::new()
+            .file("home/.sinew/config.json5", CONFIG)
+            .script("show", "echo \"key=$NOTION_API_KEY\"")
+    };
+    let theirs = machine();
+    for slug in ["@eve/notion", "@eve/tides"] {
+        let told = typed_with(&theirs, &["install", slug], "y\ny\n", &vars);
+        assert!(told.ends_with("exit 0"), "{told}");
+    }
+    // Who agreed to it gave it the key: the question said so.
+    let told = key_of(&theirs, "notion");
+    assert!(!told.contains("key=\n") && told.ends_with("exit 0"), "{told}");
+
+    let mine = machine();
+    let told = typed_with(&mine, &["install", "@ada/harbour", "--global"], "y\ny\n", &vars);
+    assert!(told.ends_with("exit 0"), "{told}");
+    copy(&theirs.path("work"), &mine.path("work"));
+    assert!(mine.path("work/.sinew/lock.json").is_file());
+    let told = key_of(&mine, "notion");
+    assert!(told.contains("key=\n") && !told.contains(KEY), "{told}");
+    let read = sinew(&mine, &["read", "tides"]);
+    assert!(read.contains("My text") && !read.contains("THEIR TEXT"), "{read}");
+    let listed = sinew(&mine, &["list", "--all", "--json"]);
+    assert!(listed.contains("installed-name-taken"), "{listed}");
+}
+
+/// Copies what lies in a folder.
+fn copy(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).expect("a folder");
+    for entry in std::fs::read_dir(from).expect("a folder").flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        match path.is_dir() {
+            true => copy(&path, &target),
+            false => drop(std::fs::copy(&path, &target).expect("a copy")),
+        }
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn machine() -> TestMachine {
         .workspace_skill("off", "emoji: o")
         .file(
             "home/.sinew/config.json5",
-            "{skills: {entries: {demo: {apiKey: 'k1-value', env: {LD_PRELOAD: '/x.so'}}, off: {enabled: false}}}}",
+            "{skills: {entries: {demo: {for: 'demo', apiKey: 'k1-value', env: {LD_PRELOAD: '/x.so'}}, off: {enabled: false}}}}",
         )
 }
 

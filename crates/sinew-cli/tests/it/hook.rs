@@ -26,8 +26,13 @@ const PHOTO: &str = "---\nname: photo-resizer\ndescription: Resize photos and pi
 const TEA: &str = "---\nname: tea-timer\ndescription: Time a pot of tea.\n---\n# Tea\n";
 
 pub(crate) fn send(machine: &TestMachine, args: &[&str], input: &[u8]) -> Output {
+    send_with(machine, args, input, &[])
+}
+
+fn send_with(machine: &TestMachine, args: &[&str], input: &[u8], vars: &[(&str, &str)]) -> Output {
     let args: Vec<&str> = ["hook"].into_iter().chain(args.iter().copied()).collect();
     let mut child = command(machine, &args)
+        .envs(vars.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -40,9 +45,20 @@ pub(crate) fn send(machine: &TestMachine, args: &[&str], input: &[u8]) -> Output
 
 /// What a hook answers; `None` where it says nothing. It never fails.
 pub(crate) fn hook(machine: &TestMachine, agent: &str, event: Value) -> Option<Value> {
+    hook_with(machine, agent, event, &[])
+}
+
+/// The same with further variables.
+pub(crate) fn hook_with(
+    machine: &TestMachine,
+    agent: &str,
+    event: Value,
+    vars: &[(&str, &str)],
+) -> Option<Value> {
     let mut event = event;
     event["cwd"] = json!(machine.path("work"));
-    let output = send(machine, &["auto", "--agent", agent], event.to_string().as_bytes());
+    let args = ["auto", "--agent", agent];
+    let output = send_with(machine, &args, event.to_string().as_bytes(), vars);
     assert_eq!(output.status.code(), Some(0), "{event}");
     match output.stdout.as_slice() {
         [] => None,

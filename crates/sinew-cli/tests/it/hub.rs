@@ -335,7 +335,7 @@ fn no_token_shows_in_any_output() {
 /// A folder of one's own can be read where it is: nothing is copied or locked.
 #[test]
 fn a_linked_folder_is_read_where_it_lies() {
-    let machine = TestMachine::new().file(
+    let machine = unattended().file(
         "elsewhere/tea-timer/SKILL.md",
         "---\nname: tea-timer\ndescription: Times a pot of tea\n---\n# Tea\n",
     );
@@ -354,4 +354,30 @@ fn a_linked_folder_is_read_where_it_lies() {
     assert!(!machine.path("work/.sinew/lock.json").exists());
     let told = sinew(&machine, &["install", "todoist-cli", "--link"]);
     assert!(told.ends_with("exit 2"), "{told}");
+}
+
+/// A folder that is read brings in whatever lies in it: copying it would have been asked about.
+#[cfg(unix)]
+#[test]
+fn a_folder_is_linked_or_imported_by_a_person() {
+    let text = "---\nname: tea-timer\ndescription: Times a pot of tea\n---\n# Tea\n";
+    let machine = TestMachine::new()
+        .file("elsewhere/tea-timer/SKILL.md", text)
+        .file("work/.goose/skills/planted/SKILL.md", &text.replace("tea-timer", "planted"));
+    let folder = machine.path("elsewhere/tea-timer");
+    let link = ["install", folder.to_str().expect("text"), "--link"];
+    for args in [&link[..], &["import"], &["import", "--copy"], &["import", "--link"]] {
+        let refused = sinew(&machine, args);
+        assert!(refused.contains("only a person"), "{args:?}: {refused}");
+        assert!(refused.ends_with("exit 3"), "{args:?}: {refused}");
+    }
+    assert!(!machine.path("home/.sinew/config.json5").exists());
+    assert!(!machine.path("home/.sinew/skills").exists());
+    for args in [&link[..], &["import", "--copy"]] {
+        let done = crate::support::typed(&machine, args, "");
+        assert!(done.ends_with("exit 0"), "{args:?}: {done}");
+    }
+    let config = std::fs::read_to_string(machine.path("home/.sinew/config.json5")).expect("it");
+    assert!(config.contains("tea-timer"), "{config}");
+    assert!(machine.path("home/.sinew/skills/planted/SKILL.md").is_file());
 }

@@ -5,11 +5,11 @@ use std::fs;
 use serde_json::Value;
 use sinew_testkit::TestMachine;
 
-use crate::support::{json, sinew};
+use crate::support::{json, sinew, unattended};
 
 /// A home with eight agents: some skills are copies of each other.
 fn crowded() -> TestMachine {
-    TestMachine::new()
+    unattended()
         .skill("home/.claude/skills/shared", "shared")
         .skill("home/.claude/skills/claude-only", "claude-only")
         .skill("home/.codex/skills/codex-only", "codex-only")
@@ -64,14 +64,17 @@ fn every_agent_is_looked_at_and_each_skill_is_told_once() {
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), paths.len(), "each file once");
-    assert!(!machine.path("home/.sinew/config.json5").exists(), "nothing is written");
+    let config = fs::read_to_string(machine.path("home/.sinew/config.json5")).expect("the file");
+    assert_eq!(config, crate::support::UNATTENDED, "nothing is written");
 }
 
 /// Folders that are not read yet are named in the configuration, whose comments stay.
 #[test]
 fn folders_are_registered_once() {
-    let machine = crowded()
-        .file("home/.sinew/config.json5", "// mine\n{skills: {load: {agents: false}}} // end\n");
+    let machine = crowded().file(
+        "home/.sinew/config.json5",
+        "// mine\n{skills: {load: {agents: false}}, approvals: {unattended: ['install']}} // end\n",
+    );
     let report = json(&machine, &["import", "claude-code", "openclaw"]);
     assert_eq!(report["written"], true);
     let config = fs::read_to_string(machine.path("home/.sinew/config.json5")).expect("the file");
@@ -134,7 +137,7 @@ fn commands_become_skills_when_copied() {
 
 #[test]
 fn nothing_to_import_is_an_answer() {
-    let shown = sinew(&TestMachine::new(), &["import"]);
+    let shown = sinew(&unattended(), &["import"]);
     assert!(
         shown.contains("no other agent has skills here") && shown.ends_with("exit 1"),
         "{shown}"

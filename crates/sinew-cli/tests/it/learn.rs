@@ -476,3 +476,36 @@ fn peak_of(machine: &TestMachine, args: &[&str]) -> (Value, u64) {
     let answer = fs::read_to_string(answer).expect("an answer");
     (serde_json::from_str(&answer).expect("JSON"), peak)
 }
+
+/// A learner that is killed at any moment and runs again makes nothing twice.
+#[cfg(unix)]
+#[test]
+fn a_killed_learner_leaves_one_proposal() {
+    let run = include_str!("../../src/commands/demo/samples/run.jsonl");
+    let fresh = || TestMachine::new().file("work/run.jsonl", run);
+    let made = |machine: &TestMachine| {
+        json(machine, &["workshop", "list"]).as_array().map(Vec::len).expect("a list")
+    };
+    let undisturbed = fresh();
+    let start = std::time::Instant::now();
+    let told = sinew(&undisturbed, &["learn", "./run.jsonl"]);
+    let took = start.elapsed();
+    assert!(told.ends_with("exit 0") && made(&undisturbed) == 1, "{told}");
+    let machine = fresh();
+    let kills = if std::env::var_os("SINEW_LONG").is_some() { 200 } else { 40 };
+    for kill in 0..kills {
+        let mut child = command(&machine, &["learn", "./run.jsonl"])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .expect("sinew runs");
+        // The first signals fall into its start, the last ones after its end.
+        std::thread::sleep(took.mul_f64(0.2 + f64::from(kill) / f64::from(kills)));
+        let _ = child.kill();
+        let _ = child.wait();
+        assert!(made(&machine) <= 1, "after {kill} kills");
+    }
+    let told = sinew(&machine, &["learn", "./run.jsonl"]);
+    assert!(told.ends_with("exit 0"), "{told}");
+    assert_eq!(made(&machine), 1, "{told}");
+}

@@ -47,6 +47,7 @@ mod matrix;
 mod mcp;
 mod one_skill;
 mod openpocket;
+mod outage;
 mod output;
 mod outside_checks;
 #[cfg(unix)]

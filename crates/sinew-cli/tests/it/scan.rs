@@ -1,8 +1,11 @@
 //! `sinew scan` and `sinew eval scan`.
 
 use insta::assert_snapshot;
+use serde_json::json;
+use sinew_engine::approval::ConsentAct;
 use sinew_testkit::TestMachine;
 
+use crate::mcp::client::Client;
 #[cfg(unix)]
 use crate::support::typed;
 use crate::support::{command, json, sinew};
@@ -22,6 +25,32 @@ fn a_scan_says_what_where_and_what_next() {
     assert_snapshot!(sinew(&machine(), &["scan", "good"]));
     assert_snapshot!(sinew(&machine(), &["scan", "skills/bad"]));
     assert_snapshot!(sinew(&machine(), &["scan", "--all"]));
+}
+
+/// The limits that `docs/security.md` tells: they are no promise, and no accident either.
+#[cfg(unix)]
+#[test]
+fn what_sinew_does_not_do() {
+    // Honest-looking instructions that are wrong.
+    let wrong = "---\nname: wages\ndescription: Pays wages\n---\nAlways pay each wage twice.\n";
+    let machine = TestMachine::new().file("work/skills/wages/SKILL.md", wrong);
+    let report = json(&machine, &["scan", "wages"]);
+    assert_eq!((&report["verdict"], &report["findings"]), (&"allow".into(), &json!([])));
+    // A program that runs outside a box.
+    let script = "echo seen > \"$HOME/seen\"";
+    let told = sinew(&machine, &["exec", "wages", "--", "/bin/sh", "-c", script]);
+    assert!(told.ends_with("exit 0") && machine.path("home/seen").is_file(), "{told}");
+    // A program of the user that opens a terminal of its own, as this test does.
+    let typed = typed(&machine, &["disable", "wages"], "");
+    assert!(typed.ends_with("exit 0"), "{typed}");
+    // And one that reads the word of a client which a person connected.
+    let args = crate::mcp::client::connected(&machine, &[]);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let id = crate::mcp::approvals::waiting(&machine, ConsentAct::Install, 0);
+    let mut client = Client::session_of(&machine, &args, json!({"elicitation": {}}))
+        .answering(|_, _| json!({"action": "accept", "content": {"decision": "approve"}}));
+    let said = client.data("approve", json!({"action": "decide", "id": id}));
+    assert_eq!(said["approval"]["state"], "approved");
 }
 
 #[test]

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use sinew_settings::config::{UnattendedAct, keys};
+
 const PAGE: &str = include_str!("../../../../docs/security.md");
 const MATRIX: &str =
     include_str!("matrix/snapshots/it__matrix__every_operation_by_every_actor.snap");
@@ -40,6 +42,7 @@ const SENTENCES: &[(&str, &str, &str)] = &[
         "every_operation_by_every_actor",
     ),
     ("*asked* means", "sinew-cli/tests/it/approve.rs", "a_decision_needs_a_terminal"),
+    ("*asked* means", "sinew-web/tests/it/pages.rs", "an_install_waits_for_a_person"),
     (
         "The token of the API makes no person",
         "sinew-web/tests/it/pages.rs",
@@ -47,13 +50,78 @@ const SENTENCES: &[(&str, &str, &str)] = &[
     ),
     (
         "A client that announces dialogues",
+        "sinew-cli/tests/it/mcp/approvals.rs",
+        "a_client_that_no_person_connected_passes_answers_on",
+    ),
+    (
+        "A client that announces dialogues",
+        "sinew-cli/tests/it/mcp/approvals.rs",
+        "a_session_asks_its_person",
+    ),
+    (
+        "A client that announces dialogues",
+        "sinew-web/tests/it/forms.rs",
+        "an_agent_is_connected_and_disconnected_after_a_look_at_the_change",
+    ),
+    (
+        "Every other client passes answers on",
         "sinew-cli/tests/it/mcp/http.rs",
         "a_caller_over_http_cannot_answer_for_a_person",
+    ),
+    (
+        "Every other client passes answers on",
+        "sinew-cli/tests/it/mcp/http.rs",
+        "a_session_over_http_cannot_answer_for_a_person_either",
+    ),
+    (
+        "An agent takes back what it asked itself",
+        "sinew-engine/tests/it/approval/rules.rs",
+        "an_agent_ends_no_question_of_another",
+    ),
+    (
+        "An agent takes back what it asked itself",
+        "sinew-cli/tests/it/mcp/approvals.rs",
+        "an_agent_takes_back_its_own_questions_alone",
     ),
     (
         "A finding is accepted at",
         "sinew-cli/tests/it/authority.rs",
         "a_finding_is_accepted_at_a_terminal_only",
+    ),
+    (
+        "A finding is accepted at",
+        "sinew-web/tests/it/pages.rs",
+        "a_blocked_skill_shows_its_finding_first_and_two_ways_out",
+    ),
+    (
+        "All of this keeps an agent from deciding",
+        "sinew-cli/tests/it/matrix/mod.rs",
+        "every_operation_by_every_actor",
+    ),
+    (
+        "It is no wall between programs of one user",
+        "sinew-cli/tests/it/scan.rs",
+        "what_sinew_does_not_do",
+    ),
+    (
+        "a project brings a skill under a name",
+        "sinew-cli/tests/it/entry_owner.rs",
+        "a_project_that_takes_a_name_does_not_take_its_key",
+    ),
+    (
+        "a project brings a lock",
+        "sinew-cli/tests/it/entry_owner.rs",
+        "a_projects_own_lock_gives_neither_a_key_nor_a_name",
+    ),
+    (
+        "an agent has a folder read",
+        "sinew-cli/tests/it/hub.rs",
+        "a_folder_is_linked_or_imported_by_a_person",
+    ),
+    (
+        "What a value could grant",
+        "sinew-cli/tests/it/verbs.rs",
+        "what_forbids_is_changed_by_a_person_alone",
     ),
     (
         "a skill tells the agent to fetch",
@@ -163,12 +231,14 @@ const SENTENCES: &[(&str, &str, &str)] = &[
         "sinew-cli/tests/it/authority.rs",
         "a_yes_in_a_pipe_counts_only_where_the_file_or_an_approval_covers_it",
     ),
-    ("The words are", "sinew-cli/tests/it/authority.rs", "a_broken_configuration_closes_the_gate"),
+    ("The words are", "sinew-cli/tests/it/security_page.rs", "every_word_of_consent_is_named"),
     ("An [installation policy]", "sinew-cli/tests/it/deps.rs", "the_operators_policy_has_its_say"),
+    ("Records name what agreed", "sinew-cli/tests/it/authority.rs", "a_record_names_the_channel"),
+    ("Records name what agreed", "sinew-web/tests/it/pages.rs", "an_install_waits_for_a_person"),
     (
         "Records name what agreed",
-        "sinew-cli/tests/it/authority.rs",
-        "a_yes_in_a_pipe_counts_only_where_the_file_or_an_approval_covers_it",
+        "sinew-cli/tests/it/mcp/acquire.rs",
+        "a_person_who_agrees_gets_the_skill_and_its_plan",
     ),
     (
         "a program of a skill reaches more",
@@ -300,8 +370,8 @@ const SENTENCES: &[(&str, &str, &str)] = &[
         "sinew-cli/tests/it/signatures.rs",
         "the_bill_of_materials_names_skills_signers_and_programs",
     ),
-    ("What sinew does not do", "sinew-guard/tests/it/dev_data.rs", ""),
-    ("A scan that finds nothing", "sinew-guard/tests/it/dev_data.rs", ""),
+    ("What sinew does not do", "sinew-cli/tests/it/scan.rs", "what_sinew_does_not_do"),
+    ("A scan that finds nothing", "sinew-cli/tests/it/scan.rs", "what_sinew_does_not_do"),
 ];
 
 /// The page without code and headings.
@@ -360,13 +430,34 @@ fn every_sentence_has_a_test() {
         ends.collect::<Vec<_>>()
     });
     for sentence in sentences.chain(in_tables) {
-        let known = SENTENCES.iter().find(|(start, ..)| sentence.starts_with(start));
-        let (_, file, test) = known.unwrap_or_else(|| panic!("no test holds: {sentence}"));
-        let path: PathBuf = crates.join(file);
-        let text = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("there is no {file}"));
-        assert!(test.is_empty() || text.contains(&format!("fn {test}(")), "{file} has no {test}");
+        let known = SENTENCES.iter().filter(|(start, ..)| sentence.starts_with(start));
+        let mut tests = known.map(|(_, file, test)| (file, test)).peekable();
+        assert!(tests.peek().is_some(), "no test holds: {sentence}");
+        for (file, test) in tests {
+            let path: PathBuf = crates.join(file);
+            let text = std::fs::read_to_string(&path);
+            let text = text.unwrap_or_else(|_| panic!("there is no {file}"));
+            assert!(text.contains(&format!("fn {test}(")), "{file} has no {test}");
+        }
     }
     for (start, ..) in SENTENCES {
         assert!(PAGE.contains(start), "the page does not say: {start}");
+    }
+}
+
+/// The words that a configuration can agree with, here and in the description of the key.
+#[test]
+fn every_word_of_consent_is_named() {
+    let words = UnattendedAct::ALL.iter().map(|act| act.as_str());
+    let (_, after) = PAGE.split_once("The words are").expect("a sentence of the words");
+    let sentence = after.split(". ").next().unwrap_or_default();
+    let named: Vec<&str> = sentence.split('`').skip(1).step_by(2).collect();
+    let named: Vec<&str> = named.into_iter().filter(|word| !word.starts_with('-')).collect();
+    assert_eq!(named, words.clone().collect::<Vec<_>>());
+    let key = keys().iter().find(|key| key.path == "approvals.unattended").expect("the key");
+    let mut from = 0;
+    for word in words {
+        let at = key.doc[from..].find(word);
+        from += at.unwrap_or_else(|| panic!("{} does not name {word}", key.doc)) + word.len();
     }
 }

@@ -88,11 +88,29 @@ fn values_are_set_checked_and_taken_out() {
 #[test]
 fn what_forbids_is_changed_by_a_person_alone() {
     let machine = machine(COMMENTED);
-    for key in ["approvals.unattended", "security.installPolicy.enabled", "hub.registry"] {
-        let told = sinew(&machine, &["config", "set", key, "['install']"]);
-        assert!(told.contains("only a person") && told.ends_with("exit 3"), "{key}: {told}");
-        assert_eq!(text(&machine), COMMENTED);
+    for key in [
+        "approvals.unattended",
+        "security.installPolicy.enabled",
+        "hub.registry",
+        // What grants something: a key to another skill, a door without a lock, a yes in advance.
+        "skills.entries.tides.for",
+        "skills.load.extraDirs",
+        "mcp.requireToken",
+        "serve.listen",
+        "plugins.entries.skill-workshop.config.approvalPolicy",
+        "cortex.reflex.gate",
+        "registry.mode",
+        "traces.sources",
+    ] {
+        for args in [&["config", "set", key, "['install']"][..], &["config", "unset", key]] {
+            let told = sinew(&machine, args);
+            assert!(told.contains("only a person") && told.ends_with("exit 3"), "{args:?}: {told}");
+            assert_eq!(text(&machine), COMMENTED);
+        }
     }
+    let told = sinew(&machine, &["config", "set", "route.top", "7"]);
+    assert!(told.ends_with("exit 0"), "what grants nothing is changed: {told}");
+    let machine = self::machine(COMMENTED);
     #[cfg(unix)]
     {
         let seen = crate::support::typed(
@@ -242,4 +260,47 @@ fn what_skills_need_is_asked_once() {
     assert_eq!(told["skills"].as_array().map(Vec::len), Some(3), "{told}");
     let asked = fs::read_to_string(machine.path("home/asked")).expect("it was asked");
     assert_eq!(asked.lines().count(), 1, "{told}");
+}
+
+/// A link makes a person of whoever opens it, and what reads a pipe may be a program.
+#[cfg(unix)]
+#[test]
+fn a_link_that_signs_in_is_for_the_servers_own_terminal() {
+    use std::io::{BufRead as _, BufReader, Read as _};
+    use std::process::Stdio;
+
+    for args in [&["serve"][..], &["--json", "serve"], &["ui"]] {
+        let machine = machine("{}");
+        let mut child = command(&machine, &[args, &["--listen", "127.0.0.1:0"]].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("sinew runs");
+        let mut said = String::new();
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe"));
+        while !said.contains("/mcp") && lines.read_line(&mut said).expect("a line") > 0 {}
+        child.kill().expect("killed");
+        child.wait().expect("its end");
+        lines.read_to_string(&mut said).expect("the rest");
+        let mut errors = child.stderr.take().expect("a pipe");
+        errors.read_to_string(&mut said).expect("its errors");
+        assert!(said.contains("/auth"), "{args:?}: {said}");
+        assert!(!said.contains("once="), "{args:?}: {said}");
+    }
+    let machine = machine("{}");
+    let (mut ours, theirs) = crate::support::terminal();
+    let mut child = command(&machine, &["serve", "--listen", "127.0.0.1:0"])
+        .stdin(theirs())
+        .stdout(theirs())
+        .stderr(theirs())
+        .spawn()
+        .expect("sinew runs");
+    let (mut seen, mut chunk) = (String::new(), [0; 4096]);
+    while !seen.contains("/mcp") {
+        let count = ours.read(&mut chunk).expect("what it shows");
+        seen.push_str(&String::from_utf8_lossy(&chunk[..count]));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("its end");
+    assert!(seen.contains("/auth?once="), "{seen}");
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_guard::scan::Verdict;
-use sinew_settings::{CodedError, ErrorCode, path_text};
+use sinew_settings::{Actor, CodedError, ErrorCode, path_text};
 
 use crate::agent_table::AGENTS;
 use crate::agents::{ConnectScope, ConnectableAgent};
@@ -46,6 +46,8 @@ pub struct ImportRequest {
     pub commands: bool,
     /// Whether anything is written.
     pub write: bool,
+    /// Who imports. What comes in needs a person.
+    pub by: Actor,
 }
 
 /// What an import found and did.
@@ -118,6 +120,9 @@ impl Connector<'_> {
     /// Finds the skills of other agents and imports them.
     pub fn import(&self, request: &ImportRequest) -> Result<ImportReport, CodedError> {
         let agents = chosen(&request.agents)?;
+        if request.write {
+            check_person(&request.by)?;
+        }
         let snapshot = self.host.snapshot();
         let mut report = ImportReport { written: request.write, ..ImportReport::default() };
         let mut taken = OwnSkillIndex::of(self, &snapshot.catalog, &agents);
@@ -198,8 +203,8 @@ impl Connector<'_> {
     }
 
     /// Adds a user's own folder to the extra folders, so that it is read where it is; `false` where it
-    /// is read already.
-    pub fn link_folder(&self, folder: &Path) -> Result<bool, CodedError> {
+    /// is read already. An agent cannot.
+    pub fn link_folder(&self, folder: &Path, by: &Actor) -> Result<bool, CodedError> {
         let real =
             fs::canonicalize(folder).map_err(|error| CodedError::file("read", folder, error))?;
         if !real.is_dir() {
@@ -210,6 +215,7 @@ impl Connector<'_> {
         if is_read(&self.host.snapshot().catalog, &real) {
             return Ok(false);
         }
+        check_person(by)?;
         self.register(&[real]).map(|()| true)
     }
 
@@ -255,6 +261,18 @@ impl Connector<'_> {
         }
         found.back_up("import")?;
         found.replace(&document.text(), ConnectScope::User)
+    }
+}
+
+/// A folder that is read brings in whatever lies in it, now and later.
+fn check_person(by: &Actor) -> Result<(), CodedError> {
+    match by {
+        Actor::Person { .. } => Ok(()),
+        Actor::Agent { .. } | Actor::System => {
+            let said = "only a person can have more folders read";
+            Err(CodedError::new(ErrorCode::NeedsPerson, said)
+                .hint("run it in a terminal, or let approvals.unattended list `install`"))
+        }
     }
 }
 

@@ -175,6 +175,7 @@ impl SkillMarket for HubMarket<'_> {
         };
         let reason = Some("acquired for one task".to_owned());
         let approval = self.hub.approval(vetted.prepared(), by.to_owned(), method, reason);
+        self.engine.record_install_consent(vetted.review());
         let done = self.hub.commit(self.hub.permit_install(vetted, approval)?)?;
         Ok(MarketInstall {
             digest: done.digest,

@@ -259,7 +259,7 @@ pub struct DecisionOrigin {
 impl fmt::Display for DecisionOrigin {
     /// Who decided and over which channel, as records of installs name it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let actor = &self.actor;
+        let actor = self.actor.name();
         let via = self.via.as_deref().unwrap_or("an agent's program");
         match self.channel {
             ConsentChannel::Cli => write!(f, "{actor}, at a terminal"),

@@ -236,18 +236,27 @@ fn may_decide(
     if relayed && !(1..=MAX_QUOTE).contains(&words.chars().count()) {
         return Err(ApprovalRefusal::NoQuote);
     }
-    let ConsentAnswer::Yes(scope) = decision.said else {
-        // A no needs no permission, and stops nothing that a yes would not.
-        return Ok(());
-    };
-    let spoken = ConsentReply {
+    let reply = |scope| ConsentReply {
         answer: ConsentAnswer::Yes(scope),
         who: decision.by.to_string(),
         channel: decision.channel,
         can_elicit: decision.can_elicit,
     };
-    check_consent(approval.kind, &spoken, relay, approval.verdict(decision.channel))
-        .map_err(ApprovalRefusal::Rule)
+    match decision.said {
+        ConsentAnswer::Yes(scope) => {
+            let verdict = approval.verdict(decision.channel);
+            check_consent(approval.kind, &reply(scope), relay, verdict)
+                .map_err(ApprovalRefusal::Rule)
+        }
+        // A person's no needs no permission. One that an agent passes on ends a question for good, so
+        // it counts where its yes would, and for what the agent asked itself.
+        ConsentAnswer::No if !relayed || approval.asked_by == decision.by => Ok(()),
+        ConsentAnswer::No => {
+            let scope = ConsentScope::default();
+            check_consent(approval.kind, &reply(scope), relay, CandidateVerdict::Allow)
+                .map_err(|_| ApprovalRefusal::NotAPerson)
+        }
+    }
 }
 
 fn use_up(mut approval: Approval, used: &ApprovalUse<'_>, now: UtcInstant) -> ApprovalTransition {

@@ -160,8 +160,15 @@ impl Cortex<'_> {
         })
     }
 
-    /// Forgets a lesson, or says that it was right or wrong.
-    pub fn judge_lesson(&self, number: usize, op: LessonOp) -> Result<LessonRow, EngineError> {
+    /// Forgets a lesson, or says that it was right or wrong. An agent cannot: it would rid itself of
+    /// what warns the others.
+    pub fn judge_lesson(
+        &self,
+        number: usize,
+        op: LessonOp,
+        by: &Actor,
+    ) -> Result<LessonRow, EngineError> {
+        check_judge(by)?;
         let rows = self.lessons()?;
         let row = number.checked_sub(1).and_then(|at| rows.get(at)).cloned().ok_or_else(|| {
             EngineError::new(ErrorCode::UnknownLesson, format!("there is no lesson {number}"))
@@ -376,6 +383,18 @@ fn check_declarer(by: &Actor) -> Result<(), EngineError> {
             let message = "only a person can say that a skill only reads, or take it back";
             Err(EngineError::new(ErrorCode::NeedsPerson, message)
                 .hint("do it on the dashboard, or with `sinew cortex read-only` in a terminal"))
+        }
+        Actor::Person { .. } | Actor::System => Ok(()),
+    }
+}
+
+/// Agents learn lessons by what they report; which of them hold is a person's choice.
+fn check_judge(by: &Actor) -> Result<(), EngineError> {
+    match by {
+        Actor::Agent { .. } => {
+            let message = "only a person can say that a lesson is right or wrong, or forget it";
+            Err(EngineError::new(ErrorCode::NeedsPerson, message)
+                .hint("run `sinew cortex lessons` in a terminal"))
         }
         Actor::Person { .. } | Actor::System => Ok(()),
     }

@@ -191,15 +191,21 @@ impl ExecHandle<'_> {
     ) -> Result<OutcomeEffect, EngineError> {
         let run = &report.run;
         let known = self.engine.skill_identity(entry);
-        let region = match region {
-            Some(region) => Some(region.to_owned()),
-            None => {
-                let cortex = self.engine.cortex()?;
-                cortex.with_memory(|memory| usual_region(memory, entry, &known.slug))?
+        let usual = || {
+            let cortex = self.engine.cortex()?;
+            cortex.with_memory(|memory| usual_region(memory, entry, &known.slug))
+        };
+        let (region, task) = match region.map_or_else(usual, |region| Ok(Some(region.to_owned()))) {
+            Ok(region) => (region, None),
+            // What is kept meanwhile finds its region by what the skill is for.
+            Err(error) if error.code == ErrorCode::DatabaseUnreachable => {
+                (None, Some(entry.description.clone()))
             }
+            Err(error) => return Err(error),
         };
         let outcome = NewOutcome {
             region,
+            task,
             slug: known.slug,
             version: known.version,
             source: Some(known.source),

@@ -109,7 +109,7 @@ impl Engine {
                 observed.sort();
                 observed.dedup();
                 let outcome = NewOutcome { observed, ..self.outcome(turn, entry, worked) };
-                self.cortex()?.record(&outcome)?;
+                self.report_outcome(&outcome)?;
             }
             let result = match result {
                 Some(Ok(())) => "success".to_owned(),
@@ -151,7 +151,7 @@ impl Engine {
                 None => Ok(()),
             };
             if self.config.cortex.enabled {
-                self.cortex()?.record(&self.outcome(turn, entry, worked))?;
+                self.report_outcome(&self.outcome(turn, entry, worked))?;
             }
             let result = match worked {
                 Ok(()) => "success".to_owned(),

@@ -176,10 +176,12 @@ impl PolicyHub<'_> {
     ) -> Result<LockApproval, HubError> {
         let (prepared, review) = (vetted.prepared(), vetted.review());
         if let Some(approval) = self.hub.standing_approval(prepared) {
+            self.engine.record_followed_update(review);
             return Ok(approval);
         }
         match approver.ask(&ApprovalQuestion::Install(review)) {
             ApprovalAnswer::Yes { by, method, reason, .. } => {
+                self.engine.record_install_consent(review);
                 Ok(self.hub.approval(prepared, by, method, reason))
             }
             ApprovalAnswer::Absent { waits } => Err(review.unanswered(waits.as_deref())),

@@ -6,6 +6,7 @@
 mod approvals;
 mod bill_of_materials;
 mod install;
+mod install_consents;
 mod key_claims;
 mod manage;
 mod other_machines;

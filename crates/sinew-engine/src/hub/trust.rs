@@ -1,15 +1,17 @@
 //! What the locks vouch for: an installed skill is loaded as it was approved, or not at all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::SystemTime;
 
 use sinew_catalog::InstallVoucher;
+use sinew_hub::Workdir;
 use sinew_hub::hold_reason;
 use sinew_hub::lock::{LockEntry, LockFile};
 use sinew_settings::{Reason, ReasonCode};
 
+use super::install_consents::InstallConsent;
 use crate::Engine;
 
 /// What a lock file looked like: when it changed, and how long it is.
@@ -23,6 +25,9 @@ pub(crate) struct LockTrust {
     /// Which lock covers a folder, and under which key.
     covered: BTreeMap<PathBuf, (usize, String)>,
     locks: Vec<LockFile>,
+    /// Folders of skills that this user agreed to: those of their own lock, and those of a project's
+    /// lock that their home knows.
+    own: BTreeSet<PathBuf>,
     /// Folders of skills whose lock cannot be read, so that what was approved there is unknown.
     damaged: Vec<PathBuf>,
 }
@@ -37,10 +42,10 @@ impl Engine {
                 tracing::warn!(%error, "an interrupted install could not be settled");
             }
         }
-        let stamps: Vec<LockStamp> = workdirs
-            .iter()
-            .map(|workdir| {
-                let metadata = std::fs::metadata(workdir.lock_path()).ok()?;
+        let files = workdirs.iter().map(Workdir::lock_path).chain([self.install_consents_path()]);
+        let stamps: Vec<LockStamp> = files
+            .map(|file| {
+                let metadata = std::fs::metadata(file).ok()?;
                 Some((metadata.modified().ok()?, metadata.len()))
             })
             .collect();
@@ -48,20 +53,26 @@ impl Engine {
         if let Some(trust) = known.as_ref().filter(|trust| trust.stamps == stamps) {
             return Arc::clone(trust);
         }
-        let mut covered = BTreeMap::new();
+        let (agreed, managed) = (self.install_consents(), self.hub().managed_folder());
+        let (mut covered, mut own) = (BTreeMap::new(), BTreeSet::new());
         let (mut locks, mut damaged) = (Vec::new(), Vec::new());
         for (at, workdir) in workdirs.iter().enumerate() {
             let lock = LockFile::peek(&workdir.lock_path()).unwrap_or_else(|| {
                 damaged.push(workdir.skills.clone());
                 LockFile::default()
             });
-            for key in lock.skills.keys() {
+            for (key, entry) in &lock.skills {
+                let is_own = workdir.skills == managed
+                    || agreed.contains(&InstallConsent::claimed(key, entry));
+                if is_own {
+                    own.insert(workdir.target(key));
+                }
                 covered.insert(workdir.target(key), (at, key.clone()));
             }
             locks.push(lock);
         }
         let tag = format!("{stamps:?}");
-        let trust = Arc::new(LockTrust { tag, stamps, covered, locks, damaged });
+        let trust = Arc::new(LockTrust { tag, stamps, covered, locks, own, damaged });
         *known = Some(Arc::clone(&trust));
         trust
     }
@@ -92,10 +103,11 @@ impl InstallVoucher for LockTrust {
     }
 
     fn is_installed(&self, folder: &Path) -> bool {
-        self.locked_skill(folder).is_some()
+        self.own.contains(folder)
     }
 
     fn installed_slug(&self, folder: &Path) -> Option<&str> {
+        self.own.get(folder)?;
         self.locked_skill(folder)?.1.source.slug.as_deref()
     }
 

@@ -14,8 +14,33 @@ use super::config_file::{lock, write_with_backup};
 use super::{ConfigValueView, map_in, update};
 use crate::{EngineError, SettingsHandle};
 
-/// Parts that say what is forbidden: only a person at a terminal changes them.
-const GUARDED: &[&str] = &["approvals", "security", "hub", "agents"];
+/// Keys that grant nothing and forbid nothing: what `approvals.unattended: ["settings"]` is about. A
+/// part stands for all that is below it. Every other key, and every new one, is changed by a person at
+/// a terminal alone.
+const GRANTS_NOTHING: &[&str] = &[
+    "skills.allowBundled",
+    "skills.entries.<key>.enabled",
+    "skills.limits",
+    "skills.load.debounceMs",
+    "skills.load.maxDepth",
+    "skills.load.reloadWindowMs",
+    "skills.load.watch",
+    "skills.prompt.fullDescriptions",
+    "skills.prompt.order",
+    "skills.prompt.pin",
+    "skills.prompt.planner",
+    "route.floor",
+    "route.margin",
+    "route.model",
+    "route.threshold",
+    "route.top",
+    "hook",
+    "mcp.prompts",
+    "mcp.skillPrefix",
+    "traces.keepRuns",
+    "traces.maxAgeDays",
+    "traces.minSteps",
+];
 
 /// Names below which values are secrets.
 const SECRETS: &[&str] = &["apiKey", "env", "token", "password", "secret"];
@@ -48,10 +73,15 @@ impl SettingsHandle<'_> {
         Ok(ConfigValueView { key: path.to_owned(), value, set, written: None, doc })
     }
 
-    /// Whether a key says what is forbidden, so that only a person at a terminal may change it.
+    /// Whether a key can grant or forbid something, so that only a person at a terminal may change it.
     pub fn is_guarded(&self, path: &str) -> bool {
-        let part = path.split('.').next().unwrap_or(path);
-        GUARDED.contains(&part)
+        let parts: Vec<&str> = path.split('.').collect();
+        let is_open = |open: &&str| {
+            let open: Vec<&str> = open.split('.').collect();
+            let same = |(own, part): (&&str, &&str)| own == part || own.starts_with('<');
+            open.len() <= parts.len() && open.iter().zip(&parts).all(same)
+        };
+        !GRANTS_NOTHING.iter().any(is_open)
     }
 
     /// Sets a value as it was typed: JSON5, or plain text where the key holds text.

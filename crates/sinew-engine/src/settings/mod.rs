@@ -7,6 +7,7 @@ mod config_view;
 mod skill_settings;
 
 use sinew_settings::config::ConfigSource;
+use sinew_settings::{Actor, ErrorCode};
 
 pub use config_file::ConfigImport;
 pub(crate) use config_file::{map_in, update};
@@ -36,8 +37,18 @@ impl<'a> SettingsHandle<'a> {
     }
 
     /// Copies the sections that both programs share from OpenClaw's configuration into sinew's;
-    /// without `write`, only says what it would do.
-    pub fn import_openclaw_config(&self, write: bool) -> Result<ConfigImport, EngineError> {
+    /// without `write`, only says what it would do. What comes over may grant and forbid, so an agent
+    /// cannot.
+    pub fn import_openclaw_config(
+        &self,
+        write: bool,
+        by: &Actor,
+    ) -> Result<ConfigImport, EngineError> {
+        if write && !by.is_person() {
+            let said = "only a person can bring another program's configuration over";
+            return Err(EngineError::new(ErrorCode::NeedsPerson, said)
+                .hint("run `sinew config import` in a terminal"));
+        }
         let env = &self.engine.env;
         let to = env.var_path("SINEW_CONFIG");
         let to = to.unwrap_or_else(|| env.sinew_home().join("config.json5"));

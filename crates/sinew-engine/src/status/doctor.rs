@@ -80,6 +80,12 @@ impl StatusHandle<'_> {
             false => (ProbeHealth::Good, None),
         };
         probes.push(DoctorProbe { health, remedy, ..good("settings", "home", path_text(&home)) });
+        for file in crate::home_care::exposed_files(env) {
+            let file = path_text(&file);
+            let remedy = Some(format!("run `chmod 600 {file}`"));
+            let (health, detail) = (ProbeHealth::Warn, format!("others can reach {file}"));
+            probes.push(DoctorProbe { health, remedy, ..good("settings", "files", detail) });
+        }
         let source = self.engine.settings().config_source();
         let (health, detail) = match source.exists {
             true => (ProbeHealth::Good, path_text(&source.path)),

@@ -38,7 +38,7 @@ fn machine(config: &str) -> TestMachine {
 }
 
 fn person() -> Actor {
-    Actor::Person { name: None }
+    Actor::Person { name: None, via: None }
 }
 
 fn fitted(engine: &Engine, choice: ModelChoice) -> RouteCalibration {

@@ -105,12 +105,18 @@ struct Connected {
 fn connected(agent: &str, path: &str, before: &str) -> Connected {
     let machine = TestMachine::new().file(&format!("home/{path}"), before);
     let engine = Engine::open(machine.environment(), EngineOptions::default()).expect("an engine");
-    let request = ConnectRequest::new(agent);
+    let request =
+        ConnectRequest { client_word: Some("0badc0de".to_owned()), ..ConnectRequest::new(agent) };
     let plan = engine.connect().plan(&request).expect("a plan");
     assert!(!plan.is_unchanged());
     engine.connect().connect(&request, plan).expect("connected");
-    let again = engine.connect().plan(&request).expect("a plan");
-    assert!(again.is_unchanged(), "a second run changes nothing");
+    // The word that is there stays: a program that connects again, without one, does not lose it.
+    for client_word in [None, Some("another".to_owned())] {
+        let again = ConnectRequest { client_word, ..request.clone() };
+        let again = engine.connect().plan(&again).expect("a plan");
+        assert!(again.is_unchanged(), "a second run changes nothing");
+    }
+    assert_eq!(engine.connect().connected_client("0badc0de"), Some(agent));
     let file = machine.path("home").join(path);
     Connected { _machine: machine, engine, file }
 }
@@ -126,6 +132,7 @@ proptest! {
         let done = home.engine.connect().disconnect(agent, true).expect("disconnected");
         prop_assert!(done.files.iter().all(|file| file.restored));
         prop_assert_eq!(fs::read_to_string(&home.file).expect("the file"), before);
+        prop_assert_eq!(home.engine.connect().connected_client("0badc0de"), None);
     }
 
     /// Without a backup, and after a change by another program, the entry is removed from the text.

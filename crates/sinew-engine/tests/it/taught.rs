@@ -14,7 +14,7 @@ use sinew_settings::config::ModelChoice;
 use sinew_testkit::{TestMachine, shared_rows};
 use sinew_workshop::{ApplyConsent, Proposal};
 
-const PERSON: Actor = Actor::Person { name: None };
+const PERSON: Actor = Actor::Person { name: None, via: None };
 
 /// Real skills around the learned ones.
 const CATALOG: usize = 300;

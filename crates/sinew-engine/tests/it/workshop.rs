@@ -16,7 +16,7 @@ use sinew_workshop::{
     workspace_hash,
 };
 
-const PERSON: Actor = Actor::Person { name: None };
+const PERSON: Actor = Actor::Person { name: None, via: None };
 const GIF: &str =
     "Next time when asked for animated GIFs, verify the GIF source URL and record attribution.";
 

@@ -211,7 +211,7 @@ pub(super) fn decide(
     };
     let decision = ApprovalDecision {
         said,
-        by: Actor::Person { name: None },
+        by: Actor::asked_by(&call.caller.name),
         channel: ConsentChannel::Elicitation,
         can_elicit: true,
         via: Some(call.caller.name.clone()),

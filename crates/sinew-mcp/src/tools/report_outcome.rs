@@ -7,7 +7,7 @@ use sinew_cortex::record::{OutcomeReporter, UseResult};
 use sinew_engine::acquire::AcquireWait;
 use sinew_engine::hook::SkillToolUse;
 use sinew_engine::hub::HubOverrides;
-use sinew_engine::{EngineError, NewOutcome, OutcomeEffect, ReflexChange};
+use sinew_engine::{EngineError, NewOutcome, OutcomeEffect, OutcomeReport, ReflexChange};
 use utoipa::ToSchema;
 
 use super::acquire_skill::listener;
@@ -91,6 +91,9 @@ struct ReportOutcomeOutput {
     handling: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     lessons: Vec<String>,
+    /// Kept under this id until the database answers
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -152,7 +155,7 @@ fn of_skill(
         ..NewOutcome::default()
     };
     let outcome = engine.identified(&call.look.snapshot.catalog, outcome);
-    let recorded: OutcomeEffect = engine.report_outcome(&outcome)?.recorded()?;
+    let report = engine.report_outcome(&outcome)?;
     let used = match input.outcome {
         ReportOutcomeResult::Success => SkillToolUse::Worked,
         ReportOutcomeResult::Failure => SkillToolUse::Failed,
@@ -161,6 +164,17 @@ fn of_skill(
     if let Ok(entry) = call.look.snapshot.catalog.lookup(named) {
         engine.hooks().note_tool_use(call.caller.record_name(), &entry.name, used);
     }
+    let recorded: OutcomeEffect = match report {
+        OutcomeReport::Recorded(effect) => *effect,
+        // An error would make a model report it once more.
+        OutcomeReport::Waiting { id, .. } => {
+            let text =
+                format!("kept as {id}: it is recorded when the database answers; do not repeat it");
+            let waiting = Some(id.to_string());
+            let data = ReportOutcomeOutput { waiting, ..ReportOutcomeOutput::default() };
+            return Ok(McpToolAnswer::new(&data, text));
+        }
+    };
     let mut lines = vec![format!("recorded for {}", one_line(&recorded.skill))];
     if let Some(weight) = recorded.weight {
         lines.push(format!("weight {weight:.2} in {}", one_line(&recorded.region)));

@@ -176,7 +176,7 @@ section! {
         /// Which answers an agent may pass on: limited means those about plans, switches and keeping.
         "relay" => relay: RelayPolicy = RelayPolicy::Limited;
         /// What commands may agree to with their flags where no terminal is: install, risk,
-        /// dependency, uninstall, proposal. A finding is accepted at a terminal or a page only.
+        /// dependency, uninstall, proposal, settings. A finding is accepted at a terminal or a page only.
         "unattended" => unattended: Vec<UnattendedAct> = Vec::new(), shown "none";
     }
 }

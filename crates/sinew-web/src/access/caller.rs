@@ -32,7 +32,7 @@ impl WebCaller {
     pub fn actor(&self) -> Actor {
         match self {
             Self::Program => Actor::Agent { name: "http".to_owned() },
-            Self::Person => Actor::Person { name: None },
+            Self::Person => Actor::on_page(),
         }
     }
 

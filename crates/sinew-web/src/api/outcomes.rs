@@ -9,7 +9,7 @@ use sinew_cortex::record::{OutcomeReporter, RecordBody, SkillOutcome, UseResult}
 use sinew_cortex::{Ulid, UtcInstant};
 use sinew_engine::acquire::UnattendedHost;
 use sinew_engine::hub::HubOverrides;
-use sinew_engine::{NewOutcome, OutcomeEffect};
+use sinew_engine::{NewOutcome, OutcomeEffect, OutcomeReport};
 use sinew_settings::ErrorCode;
 use utoipa::{IntoParams, ToSchema};
 
@@ -135,6 +135,14 @@ enum OutcomeResultName {
 enum OutcomeReply {
     Recorded(Box<OutcomeEffect>),
     Run(OutcomeRunState),
+    Ticket(OutcomeTicket),
+}
+
+/// A report that waits for the database
+#[derive(Serialize, ToSchema)]
+struct OutcomeTicket {
+    /// Its id, under which it is recorded once when the database answers
+    waiting: String,
 }
 
 /// Where a run stands
@@ -149,7 +157,11 @@ struct OutcomeRunState {
 /// Tell the cortex how the use of a skill went
 #[utoipa::path(
     post, path = "/outcomes", tag = "cortex", operation_id = "record", request_body = OutcomeBody,
-    responses((status = 201, body = OutcomeReply), ProblemResponses)
+    responses(
+        (status = 201, body = OutcomeReply),
+        (status = 202, description = "Kept until the database answers", body = OutcomeReply),
+        ProblemResponses
+    )
 )]
 pub(crate) async fn report(
     State(app): State<WebApp>,
@@ -209,9 +221,16 @@ pub(crate) async fn report(
             ..NewOutcome::default()
         };
         let outcome = look.engine.identified(&look.snapshot.catalog, outcome);
-        let recorded = look.engine.report_outcome(&outcome)?.recorded()?;
-        let recorded = OutcomeReply::Recorded(Box::new(recorded));
-        Ok((StatusCode::CREATED, JsonReply::of(&recorded)?))
+        let (status, reply) = match look.engine.report_outcome(&outcome)? {
+            OutcomeReport::Recorded(effect) => {
+                (StatusCode::CREATED, OutcomeReply::Recorded(effect))
+            }
+            OutcomeReport::Waiting { id, .. } => {
+                let waiting = id.to_string();
+                (StatusCode::ACCEPTED, OutcomeReply::Ticket(OutcomeTicket { waiting }))
+            }
+        };
+        Ok((status, JsonReply::of(&reply)?))
     })
     .await
 }

@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::Redirect;
-use sinew_engine::connect::{AgentConnection, ConnectRequest, FileChangeStatus};
+use sinew_engine::connect::{AgentConnection, ConnectRequest, FileChangeStatus, new_client_word};
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
 
@@ -92,7 +92,7 @@ pub(super) async fn show(
             let files = files.collect();
             return HtmlPage::of(&AgentPage { frame, row, files, note: None, unchanged: false });
         }
-        let plan = engine.connect().plan(&ConnectRequest::new(&name))?;
+        let plan = engine.connect().plan(&request_of_person(&name)?)?;
         let files = plan.files.iter().map(|file| AgentFileRow {
             path: line(&file.file.to_string_lossy()),
             what: match file.status {
@@ -109,6 +109,11 @@ pub(super) async fn show(
     Ok(page.await?)
 }
 
+/// The request of the person at the page, whom the agent may then put questions to.
+fn request_of_person(name: &str) -> Result<ConnectRequest, EngineError> {
+    Ok(ConnectRequest { client_word: Some(new_client_word()?), ..ConnectRequest::new(name) })
+}
+
 /// Connects the agent, or disconnects it.
 pub(super) async fn set(
     State(app): State<WebApp>,
@@ -120,7 +125,7 @@ pub(super) async fn set(
         let engine = &look.engine;
         match connect {
             true => {
-                let request = ConnectRequest::new(found(engine, &name)?.id);
+                let request = request_of_person(found(engine, &name)?.id)?;
                 let plan = engine.connect().plan(&request)?;
                 engine.connect().connect(&request, plan)?;
                 Ok(())

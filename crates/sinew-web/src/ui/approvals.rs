@@ -114,7 +114,7 @@ pub(super) async fn decide(
     let yes = form.text("decision").as_deref() == Some("approve");
     let decision = ApprovalDecision {
         said: if yes { ConsentAnswer::Yes(ConsentScope::Listed) } else { ConsentAnswer::No },
-        by: Actor::Person { name: None },
+        by: Actor::on_page(),
         channel: ConsentChannel::Dashboard,
         can_elicit: false,
         via: None,
@@ -127,7 +127,7 @@ pub(super) async fn decide(
         look.engine.approvals().decide(&id, &decision)?;
         // An install that a page asked for continues once it is approved.
         if let Some(install) = install.filter(|_| yes) {
-            let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            let mut approver = DeferredApprover::new(&look.engine, Actor::on_page());
             match install {
                 PendingInstall::New { reference, place } => {
                     install_with_approval(look, &reference, place, &mut approver)?;

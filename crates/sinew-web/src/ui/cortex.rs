@@ -274,7 +274,7 @@ pub(super) async fn read_only(State(app): State<WebApp>, form: SignedForm) -> Fo
     let revoke = form.text("revoke").is_some();
     app.change(move |look| {
         let cortex = look.engine.cortex()?;
-        let by = Actor::Person { name: None };
+        let by = Actor::on_page();
         match revoke {
             true => cortex.revoke_read_only(&slug, digest.as_deref(), &by),
             false => cortex.declare_read_only(&slug, digest.as_deref(), &by),
@@ -291,7 +291,7 @@ pub(super) async fn blacklist(State(app): State<WebApp>, form: SignedForm) -> Fo
     let reason = form.text("reason");
     app.change(move |look| {
         let cortex = look.engine.cortex()?;
-        let by = Actor::Person { name: None };
+        let by = Actor::on_page();
         match show {
             true => cortex.blacklist_remove(&slug, &by),
             false => cortex.blacklist_add(&slug, reason.as_deref(), &by),

@@ -137,7 +137,7 @@ pub(super) async fn undo(
         false => UndoTarget::Id(version),
     };
     app.change(move |look| {
-        let by = Actor::Person { name: None };
+        let by = Actor::on_page();
         look.engine.workshop().with(|shop| shop.undo(&wish, UndoForce::No, &by))
     })
     .await?;

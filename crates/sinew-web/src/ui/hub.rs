@@ -181,7 +181,7 @@ fn updates(look: &WebContext, listing: &InstalledSkills) -> UpdatesPanel {
     let all: Vec<_> = all.filter(|(row, _)| row.version.is_some() && !row.pinned).collect();
     asked.left = all.len().saturating_sub(MAX_LOOKED);
     for (row, place) in all.into_iter().take(MAX_LOOKED) {
-        let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+        let mut approver = DeferredApprover::new(&look.engine, Actor::on_page());
         match update_with_approval(look, &row.key, place, true, &mut approver) {
             Ok(updated) if updated.status == UpdateStatus::Available => {
                 asked.found.push(newer(&updated, address(look, row), place));
@@ -333,7 +333,7 @@ pub(super) async fn uninstall(State(app): State<WebApp>, form: SignedForm) -> Fo
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     app.change(move |look| {
         let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
-        let (workdir, actor) = (look.engine.hub().workdir(place), Actor::Person { name: None });
+        let (workdir, actor) = (look.engine.hub().workdir(place), Actor::on_page());
         let removed = hub.uninstall(&key, &workdir, &actor)?;
         look.engine.snapshot();
         Ok(removed)
@@ -348,7 +348,7 @@ pub(super) async fn pin(State(app): State<WebApp>, form: SignedForm) -> FormResu
     let hold = form.text("free").is_none();
     app.change(move |look| {
         let hub = look.engine.hub().open(&HubOverrides { registry: None, offline: true })?;
-        let (workdir, actor) = (look.engine.hub().workdir(place), Actor::Person { name: None });
+        let (workdir, actor) = (look.engine.hub().workdir(place), Actor::on_page());
         hub.pin(&key, hold.then_some(None), &workdir, &actor)?;
         Ok(())
     })
@@ -361,7 +361,7 @@ pub(super) async fn install(State(app): State<WebApp>, form: SignedForm) -> Form
     let reference = form.text("reference").unwrap_or_default().trim().to_owned();
     let done = app
         .change(move |look| {
-            let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            let mut approver = DeferredApprover::new(&look.engine, Actor::on_page());
             let place = InstallTarget::Workspace;
             match (install_with_approval(look, &reference, place, &mut approver), approver.waits) {
                 (Ok(_), _) => Ok("installed"),
@@ -381,7 +381,7 @@ pub(super) async fn update(State(app): State<WebApp>, form: SignedForm) -> FormR
     let (key, place) = (form.text("key").unwrap_or_default(), place_of(&form));
     let done = app
         .change(move |look| {
-            let mut approver = DeferredApprover::new(&look.engine, Actor::Person { name: None });
+            let mut approver = DeferredApprover::new(&look.engine, Actor::on_page());
             match (update_with_approval(look, &key, place, false, &mut approver), approver.waits) {
                 (Ok(_), _) => Ok("updated"),
                 (Err(_), Some(approval)) => {

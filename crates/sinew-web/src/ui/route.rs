@@ -245,7 +245,7 @@ pub(super) async fn save(State(app): State<WebApp>, form: SignedForm) -> FormRes
             return Err(EngineError::new(ErrorCode::BadCase, said));
         }
         let expected = expected.as_deref().map(str::trim);
-        let actor = Actor::Person { name: None };
+        let actor = Actor::on_page();
         look.engine.quality().save_case(&look.snapshot.catalog, &message, expected, &actor)
     })
     .await?;
@@ -281,7 +281,7 @@ pub(super) async fn show(
             (true, Ok(entry)) if !skill.is_empty() => entry.description.clone(),
             _ => asked.first.clone(),
         };
-        let answer = message.map(|message| answer(look, message, Actor::Person { name: None }));
+        let answer = message.map(|message| answer(look, message, Actor::on_page()));
         let rows = answer.iter().flat_map(|answer| &answer.rows);
         HtmlPage::of(&RoutePage {
             frame: visitor.frame(look, "route", "Route"),

@@ -189,7 +189,7 @@ pub(super) async fn show(
         let (engine, catalog) = (&look.engine, &look.snapshot.catalog);
         let now = UtcInstant::from_clock(engine.environment().clock.now_ms());
         let entry = engine.find(catalog, &name)?;
-        let details = engine.skills().details(catalog, entry, &Actor::Person { name: None });
+        let details = engine.skills().details(catalog, entry, &Actor::on_page());
         let why = &details.explain;
         let steps = why.steps.iter().map(|step| {
             let (class, mark) = match step.mark {

@@ -135,7 +135,7 @@ pub(super) async fn set(
     };
     app.change(move |look| {
         let entry = look.engine.find(&look.snapshot.catalog, &name)?;
-        look.engine.settings().set_skill(entry, &switch.settings(), &Actor::Person { name: None })
+        look.engine.settings().set_skill(entry, &switch.settings(), &Actor::on_page())
     })
     .await?;
     Ok(Redirect::to(&to))

@@ -18,7 +18,7 @@ pub(super) async fn remove(
 ) -> FormResult {
     let removed = app.change(move |look| {
         let entry = look.engine.find(&look.snapshot.catalog, &name)?;
-        let removed = look.engine.skills().remove(entry, &Actor::Person { name: None })?;
+        let removed = look.engine.skills().remove(entry, &Actor::on_page())?;
         look.engine.snapshot();
         Ok(removed)
     });
@@ -42,7 +42,7 @@ pub(super) async fn accept(
         for rule in rules {
             let acceptance =
                 ScanAcceptance { rule, digest: digest.clone(), reason: reason.clone() };
-            quality.accept_finding(&scanned, &acceptance, &Actor::Person { name: None }, &at)?;
+            quality.accept_finding(&scanned, &acceptance, &Actor::on_page(), &at)?;
         }
         look.engine.snapshot();
         Ok(())

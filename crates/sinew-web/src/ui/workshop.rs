@@ -259,7 +259,7 @@ pub(super) async fn act(
     Path((id, action)): Path<(String, String)>,
     form: SignedForm,
 ) -> FormResult {
-    let by = Actor::Person { name: None };
+    let by = Actor::on_page();
     let back = format!("/workshop/{id}");
     let done = app
         .change(move |look| {

@@ -388,6 +388,19 @@ async fn the_server_tells_about_itself_and_keeps_secrets() {
     assert!(!config.contains("marker"), "{config}");
 }
 
+/// A report while the team's database is away is taken, and not an error that is sent once more.
+#[tokio::test]
+async fn a_report_that_waits_is_accepted() {
+    let nowhere = "postgres://guest:hunter2@127.0.0.1:1/none";
+    let server = Server::on(machine().var("SINEW_DATABASE_URL", nowhere));
+    let report = json!({"skill": "weather", "region": "writing", "outcome": "success"});
+    let answer = server.post("/outcomes", &report).await;
+    assert_eq!(answer.status, StatusCode::ACCEPTED, "{}", answer.text);
+    assert!(answer.json()["waiting"].is_string() && !answer.text.contains("hunter2"));
+    let kept = server.machine.path("home/.sinew/waiting-reports");
+    assert_eq!(std::fs::read_dir(kept).expect("the reports").count(), 1);
+}
+
 #[tokio::test]
 async fn numbers_for_prometheus() {
     let log = [

@@ -127,7 +127,9 @@ async fn an_agent_is_connected_and_disconnected_after_a_look_at_the_change() {
     assert_eq!(fs::read_to_string(&file).expect("a file"), "{}\n", "looking changes nothing");
     let done = browser.submit("/agents/cursor", &[("set", "connect")]).await;
     assert_eq!(done.header("location"), "/health?done=connected", "{}", done.text);
-    assert!(fs::read_to_string(&file).expect("a file").contains("\"sinew\""));
+    let written = fs::read_to_string(&file).expect("a file");
+    assert!(written.contains("\"sinew\""), "{written}");
+    assert!(written.contains("--client"), "a person connected it: {written}");
     let page = browser.get("/agents/cursor").await.text;
     assert!(page.contains(">Disconnect<") && page.contains("as it was before"), "{page}");
     browser.submit("/agents/cursor", &[("set", "disconnect")]).await;
@@ -176,7 +178,10 @@ async fn a_skill_is_switched_and_switched_back_from_the_list() {
     assert!(browser.get("/skills?q=weather").await.text.contains("Switch off weather"));
     let lines = browser.get("/activity.jsonl?kind=setting&skill=weather").await.text;
     let newest = lines.lines().find(|line| line.contains("enabled true → false"));
-    assert!(newest.is_some_and(|line| line.contains("a person")), "before and after: {lines}");
+    assert!(
+        newest.is_some_and(|line| line.contains("a person, on a signed-in page")),
+        "before and after: {lines}"
+    );
     let wrong = browser.submit("/skills/weather", &[("set", "explode")]).await;
     assert_eq!(wrong.status, StatusCode::BAD_REQUEST, "{}", wrong.text);
     let page = browser.get("/skills?done=disabled&skill=%3Cscript%3E").await.text;

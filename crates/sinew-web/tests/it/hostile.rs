@@ -87,7 +87,7 @@ async fn no_answer_holds_the_value_of_a_variable() {
         .file(
             "home/.sinew/config.json5",
             format!(
-                r#"{{skills: {{entries: {{wants: {{apiKey: "{marker}", env: {{OTHER: "{marker}"}}}}}}}},
+                r#"{{skills: {{entries: {{wants: {{for: "wants", apiKey: "{marker}", env: {{OTHER: "{marker}"}}}}}}}},
                     plugins: {{entries: {{"skill-workshop": {{enabled: true}}}}}}}}"#
             ),
         )

@@ -167,7 +167,7 @@ async fn a_person_reviews_a_proposal() {
     let said = browser.get(done.header("location")).await.text;
     assert!(said.contains("The proposal was written"), "{said}");
     let skill = browser.get("/skills/standup").await.text;
-    assert!(skill.contains("applied by a person"), "{skill}");
+    assert!(skill.contains("applied by a person, on a signed-in page"), "{skill}");
     let undone = browser.submit(&format!("/workshop/{id}/undo"), &[]).await;
     assert_eq!(undone.status, StatusCode::SEE_OTHER, "{}", undone.text);
     assert!(!browser.get("/skills?q=standup").await.text.contains("/skills/standup"));
@@ -282,6 +282,9 @@ async fn an_install_waits_for_a_person() {
     let yes = browser.submit(&format!("/approvals/{id}"), &[("decision", "approve")]).await;
     assert_eq!(yes.header("location"), "/?done=approved", "{}", yes.text);
     assert!(server.machine.path("work/skills/pdf-tools/SKILL.md").is_file());
+    let lock = std::fs::read_to_string(server.machine.path("work/.sinew/lock.json"));
+    let lock = lock.expect("a lock");
+    assert!(lock.contains("a person, on a signed-in page"), "{lock}");
     let page = browser.get("/hub").await.text;
     assert!(page.contains("/skills/pdf-tools") && page.contains("Remove pdf-tools"), "{page}");
     let fields = [("key", "pdf-tools"), ("place", "workspace")];
@@ -397,6 +400,9 @@ async fn a_blocked_skill_shows_its_finding_first_and_two_ways_out() {
     assert!(!page.contains("Held back") && page.contains("Pin in the prompt"), "{page}");
     let acted = browser.get("/activity").await.text;
     assert!(acted.contains("I wrote it"), "{acted}");
+    let record = server.machine.path("home/.sinew/audit/overrides.jsonl");
+    let record = std::fs::read_to_string(record).expect("a record");
+    assert!(record.contains("a person, on a signed-in page"), "{record}");
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ use tempfile::TempDir;
 /// Compiling the scanner's patterns is what costs; all tests of a process share one.
 static SCANNER: LazyLock<Scanner> = LazyLock::new(Scanner::new);
 
-pub(crate) const PERSON: Actor = Actor::Person { name: None };
+pub(crate) const PERSON: Actor = Actor::Person { name: None, via: None };
 
 pub(crate) fn agent() -> Actor {
     Actor::Agent { name: "claude".to_owned() }

@@ -22,6 +22,13 @@ pub(crate) struct CortexBlacklistArgs {
     action: Option<BlacklistCommand>,
 }
 
+impl CortexBlacklistArgs {
+    /// Whether the list changes, and is not only shown.
+    pub(super) fn changes(&self) -> bool {
+        self.action.is_some()
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum BlacklistCommand {
     /// Never offer a skill again

@@ -1,8 +1,10 @@
 use std::fmt::Write as _;
 
 use sinew_cortex::record::LessonOp;
-use sinew_engine::Cortex;
+use sinew_engine::{Cortex, Engine};
+use sinew_settings::config::UnattendedAct;
 
+use crate::commands::approve::deciding_actor;
 use crate::exit::{CommandResult, Exit};
 use crate::printer::Printer;
 use crate::render;
@@ -27,8 +29,16 @@ pub(crate) struct CortexLessonsArgs {
     forget: Option<usize>,
 }
 
+impl CortexLessonsArgs {
+    /// Whether a lesson is judged, and not only shown.
+    pub(super) fn judges(&self) -> bool {
+        self.confirm.or(self.contradict).or(self.forget).is_some()
+    }
+}
+
 pub(super) fn run(
     args: &CortexLessonsArgs,
+    engine: &Engine,
     cortex: &Cortex<'_>,
     out: &mut Printer,
 ) -> CommandResult {
@@ -37,9 +47,10 @@ pub(super) fn run(
         (args.contradict, LessonOp::Contradict),
         (args.forget, LessonOp::Remove),
     ];
+    let by = deciding_actor(engine, out, UnattendedAct::Uninstall);
     for (number, op) in judged {
         if let Some(number) = number {
-            cortex.judge_lesson(number, op)?;
+            cortex.judge_lesson(number, op, &by)?;
         }
     }
     let lessons = cortex.lessons()?;

@@ -46,10 +46,10 @@ impl CortexArgs {
             | CortexCommand::Why(_)
             | CortexCommand::Export(_)
             | CortexCommand::Simulate(_) => false,
-            CortexCommand::Lessons(_)
-            | CortexCommand::Blacklist(_)
-            | CortexCommand::ReadOnly(_)
-            | CortexCommand::Import(_)
+            CortexCommand::Lessons(args) => args.judges(),
+            CortexCommand::Blacklist(args) => args.changes(),
+            CortexCommand::ReadOnly(args) => args.changes(),
+            CortexCommand::Import(_)
             | CortexCommand::Rebuild(_)
             | CortexCommand::Reset(_)
             | CortexCommand::Prune(_) => true,
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &CortexArgs, engine: &Engine, out: &mut Printer) -> Comm
     let result = match &args.action {
         CortexCommand::Show(args) => show::run(args, &cortex, out),
         CortexCommand::Why(args) => why::run(args, &cortex, out),
-        CortexCommand::Lessons(args) => lessons::run(args, &cortex, out),
+        CortexCommand::Lessons(args) => lessons::run(args, engine, &cortex, out),
         CortexCommand::Blacklist(args) => blacklist::run(args, engine, &cortex, out),
         CortexCommand::ReadOnly(args) => read_only::run(args, engine, &cortex, out),
         CortexCommand::Export(args) => export::run(args, &cortex, out),

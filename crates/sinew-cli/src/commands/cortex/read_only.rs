@@ -29,6 +29,13 @@ pub(crate) struct CortexReadOnlyArgs {
     revoke: bool,
 }
 
+impl CortexReadOnlyArgs {
+    /// Whether a word is given or taken back, and not only shown.
+    pub(super) fn changes(&self) -> bool {
+        self.skill.is_some()
+    }
+}
+
 pub(super) fn run(
     args: &CortexReadOnlyArgs,
     engine: &Engine,

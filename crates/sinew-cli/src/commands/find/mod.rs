@@ -89,7 +89,7 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
     let request = RouteRequest {
         top: args.top,
         models,
-        actor: Actor::Person { name: None },
+        actor: Actor::Person { name: None, via: None },
         ..RouteRequest::new(message.as_str())
     };
     let snapshot = engine.snapshot_for(&request);

@@ -64,6 +64,17 @@ enum RegistryCommand {
     Mirror(mirror::RegistryMirrorArgs),
 }
 
+impl RegistryArgs {
+    /// Whether something changes, here or at the registry.
+    pub(crate) fn acts(&self) -> bool {
+        match &self.command {
+            RegistryCommand::Whoami(_) => false,
+            RegistryCommand::Token(args) => args.acts(),
+            _ => true,
+        }
+    }
+}
+
 pub(crate) fn run(args: &RegistryArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
     match &args.command {
         RegistryCommand::Token(args) => token::run(args, engine, out),

@@ -33,6 +33,13 @@ pub(crate) struct RegistryTokenArgs {
     command: TokenCommand,
 }
 
+impl RegistryTokenArgs {
+    /// Whether tokens change.
+    pub(super) fn acts(&self) -> bool {
+        !matches!(self.command, TokenCommand::List)
+    }
+}
+
 #[derive(Debug, clap::Subcommand)]
 enum TokenCommand {
     /// Create a token, and show it once

@@ -6,11 +6,12 @@ use sinew_engine::{
     COMPARE_TIME, Engine, EngineError, HostComparison, ImportRequest, ImportStatus, SkillImportMode,
 };
 use sinew_settings::ErrorCode;
-use sinew_settings::config::ModelChoice;
+use sinew_settings::config::{ModelChoice, UnattendedAct};
 
 use super::record::SetupRecord;
 use super::{SetupArgs, SetupStage, proof};
 use crate::background;
+use crate::commands::approve::deciding_actor;
 use crate::commands::connect;
 use crate::printer::Printer;
 use crate::question;
@@ -128,6 +129,7 @@ impl<'a> SetupWizard<'a> {
             http: None,
             allow_read: false,
             force: false,
+            client_word: connect::new_word_of_person(self.out)?,
         };
         let mut plan = self.engine.connect().plan(&request)?;
         let note = plan.note;
@@ -171,6 +173,7 @@ impl<'a> SetupWizard<'a> {
             mode: SkillImportMode::Register,
             commands: false,
             write: false,
+            by: deciding_actor(self.engine, self.out, UnattendedAct::Install),
         };
         let found = self.engine.connect().import(&request)?;
         let new = found.skills.iter().filter(|skill| matches!(skill.status, ImportStatus::Added));
@@ -186,6 +189,11 @@ impl<'a> SetupWizard<'a> {
         let new = if new == 1 { "1 skill".to_owned() } else { format!("{new} skills") };
         let about = format!("{new} that no agent shared so far:\n  {}", paths.join("\n  "));
         let (status, detail) = match self.ask(&about, "Read them where they are?")? {
+            // `--yes` in a pipe is no person's.
+            StepConsent::Yes if !request.by.is_person() => {
+                let way = "`sinew import` in a terminal reads them, too";
+                (StepStatus::Declined, format!("{new} left out; {way}"))
+            }
             StepConsent::Yes => {
                 request.write = true;
                 self.engine.connect().import(&request)?;

@@ -42,9 +42,8 @@ fn a_search_shows_three_at_most_and_begins_nothing() {
 #[test]
 fn a_person_who_agrees_gets_the_skill_and_its_plan() {
     let world = World::new();
-    let mut client =
-        Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
-            .answering(|_, _| form("accept", Some("approve")));
+    let mut client = Client::connected(&world.machine, json!({"elicitation": {}}), &world.vars())
+        .answering(|_, _| form("accept", Some("approve")));
     let ready = client.data("acquire_skill", propose());
     assert_eq!(ready["status"], "ready", "{ready}");
     let questions: Vec<&str> =
@@ -55,6 +54,9 @@ fn a_person_who_agrees_gets_the_skill_and_its_plan() {
     assert!(questions[1].starts_with("Carry out this plan"), "{questions:?}");
     let slug = ready["skill"].as_str().expect("a skill").to_owned();
     assert!(!world.locked().is_empty());
+    let lock = std::fs::read_to_string(world.machine.path("work/.sinew/lock.json"));
+    let lock = lock.expect("a lock");
+    assert!(lock.contains("a person, asked by tester"), "{lock}");
     let read = client.text("read_skill", json!({"name": slug}));
     assert!(read.contains("List the open tasks"), "{read}");
     let run = ready["run"].clone();
@@ -70,7 +72,7 @@ fn a_person_who_declines_gets_nothing_and_one_who_leaves_is_waited_for() {
     {
         let world = World::new();
         let mut client =
-            Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
+            Client::connected(&world.machine, json!({"elicitation": {}}), &world.vars())
                 .answering(move |_, _| answer.clone());
         let said = client.data("acquire_skill", propose());
         assert_eq!(said["status"], state, "{said}");
@@ -83,7 +85,7 @@ fn a_person_who_declines_gets_nothing_and_one_who_leaves_is_waited_for() {
 fn a_request_that_stands_alone_installs_only_with_its_own_note() {
     let world = World::new();
     let capabilities = json!({"elicitation": {"form": {}}});
-    let mut client = Client::stateless_with(&world.machine, capabilities, &world.vars());
+    let mut client = Client::connected_stateless(&world.machine, capabilities, &world.vars());
     let call = json!({"name": "acquire_skill", "arguments": propose()});
     let asked = client.ask("tools/call", call.clone());
     assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -219,9 +221,8 @@ fn a_yes_that_is_remembered_is_not_asked_for_again_until_the_bytes_change() {
     let remember = json!({
         "action": "accept", "content": {"decision": "approve", "remember": true},
     });
-    let mut client =
-        Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
-            .answering(move |_, _| remember.clone());
+    let mut client = Client::connected(&world.machine, json!({"elicitation": {}}), &world.vars())
+        .answering(move |_, _| remember.clone());
     let wish = json!({"action": "propose", "task": TASK, "ref": "todoist-cli", "anyway": true});
     let use_it = |client: &mut Client| {
         let ready = client.data("acquire_skill", wish.clone());

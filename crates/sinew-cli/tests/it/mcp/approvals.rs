@@ -12,8 +12,9 @@ use sinew_engine::{Engine, EngineOptions};
 use sinew_settings::{Actor, Environment, FixedClock};
 use sinew_testkit::TestMachine;
 
-use super::client::Client;
+use super::client::{Client, SESSION, connected};
 use super::tools::with_workshop;
+use crate::support::sinew;
 
 /// The machine's engine, with the time of now: other processes look at the same approvals.
 fn engine(machine: &TestMachine) -> Engine {
@@ -24,7 +25,7 @@ fn engine(machine: &TestMachine) -> Engine {
 }
 
 /// Something that waits, as another part of sinew would ask for it.
-pub(super) fn waiting(machine: &TestMachine, kind: ConsentAct, critical: usize) -> String {
+pub(crate) fn waiting(machine: &TestMachine, kind: ConsentAct, critical: usize) -> String {
     let verdict = if critical > 0 { CandidateVerdict::Block } else { CandidateVerdict::Allow };
     let evidence = ApprovalEvidence {
         scan: Some(ApprovalScan { verdict, critical, warn: 0, info: 0 }),
@@ -84,6 +85,70 @@ fn form(action: &str, decision: Option<&str>) -> Value {
     }
 }
 
+/// A question that another asked is not ended by an agent: neither taken back, nor answered with a no
+/// that it says it heard. A name that sinew's own commands ask under does not help.
+#[test]
+fn an_agent_takes_back_its_own_questions_alone() {
+    let machine = TestMachine::new();
+    let asked_by = |name: &str| {
+        let content = ApprovalContent::from_files([("SKILL.md", name.as_bytes())]);
+        let subject = ApprovalSubject { name: "todo".to_owned(), version: None, content };
+        let asked = NewApproval::new(ConsentAct::Install, subject, ApprovalEvidence::default());
+        let by = Actor::Agent { name: name.to_owned() };
+        engine(&machine).approvals().open(asked, &by).expect("a question").id
+    };
+    let no = |id: &str| json!({"action": "decide", "id": id, "decision": "reject", "quote": "no"});
+    let back = |id: &str| json!({"action": "withdraw", "id": id});
+    for name in ["sinew install", "http", "another agent", "a program without a terminal"] {
+        let id = asked_by(name);
+        let mut client = Client::session_as(&machine, name, SESSION);
+        let mut other = Client::session(&machine, json!({}));
+        let is_its_own = name == "another agent";
+        for arguments in [no(&id), back(&id)] {
+            assert_eq!(other.error("approve", arguments.clone())["code"], "not-approved", "{name}");
+            if !is_its_own {
+                assert_eq!(client.error("approve", arguments)["code"], "not-approved", "{name}");
+            }
+        }
+        if is_its_own {
+            let said = client.data("approve", back(&id));
+            assert_eq!(said["approval"]["state"], "withdrawn");
+        } else {
+            let state = engine(&machine).approvals().get(&id).expect("it").state;
+            assert_eq!(state.as_str(), "pending", "{name}");
+        }
+    }
+}
+
+/// Any program can start the server in a pipe, say that it has dialogues, and answer them itself.
+#[test]
+fn a_client_that_no_person_connected_passes_answers_on() {
+    let machine = TestMachine::new();
+    let id = waiting(&machine, ConsentAct::Install, 0);
+    let passes_on = |args: &[&str]| {
+        let mut client = Client::session_of(&machine, args, json!({"elicitation": {}}))
+            .answering(|_, _| form("accept", Some("approve")));
+        let refused = client.error("approve", decide(&id, Some("yes, install it")));
+        assert_eq!(refused["code"], "not-approved", "{args:?}");
+        assert!(client.asked.is_empty(), "{args:?} is asked: {:?}", client.asked);
+    };
+    passes_on(&["mcp"]);
+    passes_on(&["mcp", "--client", "guessed"]);
+    // A program that connects an agent gets no word, so it is no way around.
+    let made = sinew(&machine, &["connect", "gemini"]);
+    assert!(made.ends_with("exit 0"), "{made}");
+    let entry = std::fs::read_to_string(machine.path("home/.gemini/settings.json")).expect("it");
+    assert!(entry.contains("mcp") && !entry.contains("--client"), "{entry}");
+    // What was connected and is no longer is unknown again.
+    let args = connected(&machine, &[]);
+    assert_eq!((args[0].as_str(), args[1].as_str(), args.len()), ("mcp", "--client", 3));
+    let gone = sinew(&machine, &["disconnect", "cursor"]);
+    assert!(gone.ends_with("exit 0"), "{gone}");
+    passes_on(&args.iter().map(String::as_str).collect::<Vec<_>>());
+    let state = engine(&machine).approvals().get(&id).expect("it").state;
+    assert_eq!(state.as_str(), "pending");
+}
+
 #[test]
 fn a_session_asks_its_person() {
     for (answer, state) in [
@@ -96,7 +161,7 @@ fn a_session_asks_its_person() {
         let machine = TestMachine::new();
         let id = waiting(&machine, ConsentAct::Install, 0);
         let said = answer.clone();
-        let mut client = Client::session(&machine, json!({"elicitation": {}}))
+        let mut client = Client::connected(&machine, json!({"elicitation": {}}), &[])
             .answering(move |_, _| said.clone());
         let decided = client.data("approve", decide(&id, Some("they said yes, trust me")));
         assert_eq!(decided["approval"]["state"], state, "{answer}");
@@ -115,7 +180,8 @@ fn a_session_asks_its_person() {
 fn a_request_that_stands_alone_is_answered_with_the_question() {
     let machine = TestMachine::new();
     let id = waiting(&machine, ConsentAct::Install, 0);
-    let mut client = Client::stateless(&machine, json!({"elicitation": {"form": {}}}));
+    let mut client =
+        Client::connected_stateless(&machine, json!({"elicitation": {"form": {}}}), &[]);
     let call = json!({"name": "approve", "arguments": {"action": "decide", "id": id}});
     let asked = client.ask("tools/call", call.clone());
     assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -163,7 +229,7 @@ fn proposal(client: &mut Client) -> String {
 fn a_proposal_is_written_when_its_person_agrees() {
     let machine = with_workshop(TestMachine::new());
     let written = machine.path("work/skills/notes/SKILL.md");
-    let mut client = Client::session(&machine, json!({"elicitation": {}}))
+    let mut client = Client::connected(&machine, json!({"elicitation": {}}), &[])
         .answering(|_, _| form("decline", None));
     let id = proposal(&mut client);
     let apply = json!({"action": "apply", "id": id});

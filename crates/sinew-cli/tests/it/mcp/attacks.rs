@@ -234,7 +234,7 @@ fn no_value_of_a_variable_leaves_the_machine() {
         )
         .file(
             "home/.sinew/config.json5",
-            format!("{{skills: {{entries: {{mail: {{apiKey: '{marker}', env: {{OTHER: '{marker}'}}}}}}}}}}"),
+            format!("{{skills: {{entries: {{mail: {{for: 'mail', apiKey: '{marker}', env: {{OTHER: '{marker}'}}}}}}}}}}"),
         );
     let mut client = Client::session(&machine, json!({}));
     let report = json!({"skill": "mail", "region": "mail", "outcome": "success", "side_effects": ["read:env:MAIL_TOKEN"]});

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value, json};
 use sinew_testkit::TestMachine;
 
-use crate::support::command;
+use crate::support::{command, typed_with};
 
 /// How long anything may take on a machine that is busy with other things.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -20,7 +20,7 @@ pub(crate) const SESSION: &str = "2025-11-25";
 pub(crate) const STATELESS: &str = "2026-07-28";
 
 /// Variables by name.
-type Vars = [(&'static str, String)];
+pub(crate) type Vars = [(&'static str, String)];
 
 /// Answers what the server asks: from method and params to a result.
 type Answers = Box<dyn FnMut(&str, &Value) -> Value>;
@@ -48,12 +48,23 @@ impl Client {
 
     /// The same with variables of the server's own.
     pub(crate) fn session_with(machine: &TestMachine, capabilities: Value, vars: &Vars) -> Self {
-        Self::spawn(machine, None, vars).greeted("tester", SESSION, capabilities)
+        Self::spawn(machine, &["mcp"], None, vars).greeted("tester", SESSION, capabilities)
+    }
+
+    /// A session of a client that a person has connected.
+    pub(crate) fn connected(machine: &TestMachine, capabilities: Value, vars: &Vars) -> Self {
+        let args = connected(machine, vars);
+        Self::spawn(machine, &args, None, vars).greeted("tester", SESSION, capabilities)
+    }
+
+    /// A session of a client that starts the server with these arguments.
+    pub(crate) fn session_of(machine: &TestMachine, args: &[&str], capabilities: Value) -> Self {
+        Self::spawn(machine, args, None, &[]).greeted("tester", SESSION, capabilities)
     }
 
     /// A session of the client of that name, which speaks that revision.
     pub(crate) fn session_as(machine: &TestMachine, name: &str, revision: &str) -> Self {
-        Self::spawn(machine, None, &[]).greeted(name, revision, json!({}))
+        Self::spawn(machine, &["mcp"], None, &[]).greeted(name, revision, json!({}))
     }
 
     fn greeted(self, name: &str, revision: &str, capabilities: Value) -> Self {
@@ -75,16 +86,35 @@ impl Client {
 
     /// The same with variables of the server's own.
     pub(crate) fn stateless_with(machine: &TestMachine, capabilities: Value, vars: &Vars) -> Self {
-        let meta = json!({
+        Self::spawn(machine, &["mcp"], Some(Self::meta(&capabilities)), vars)
+    }
+
+    /// The same for a client that a person has connected.
+    pub(crate) fn connected_stateless(
+        machine: &TestMachine,
+        capabilities: Value,
+        vars: &Vars,
+    ) -> Self {
+        let args = connected(machine, vars);
+        Self::spawn(machine, &args, Some(Self::meta(&capabilities)), vars)
+    }
+
+    fn meta(capabilities: &Value) -> Value {
+        json!({
             "io.modelcontextprotocol/protocolVersion": STATELESS,
             "io.modelcontextprotocol/clientInfo": {"name": "tester", "version": "1"},
             "io.modelcontextprotocol/clientCapabilities": capabilities,
-        });
-        Self::spawn(machine, Some(meta), vars)
+        })
     }
 
-    fn spawn(machine: &TestMachine, meta: Option<Value>, vars: &Vars) -> Self {
-        let mut child = command(machine, &["mcp"])
+    fn spawn(
+        machine: &TestMachine,
+        args: &[impl AsRef<str>],
+        meta: Option<Value>,
+        vars: &Vars,
+    ) -> Self {
+        let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+        let mut child = command(machine, &args)
             .envs(vars.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -219,6 +249,16 @@ impl Client {
         drop(self.stdin.take());
         self.child.wait().expect("sinew ends").code()
     }
+}
+
+/// Connects Cursor as a person at a terminal does; gives the arguments with which it starts the server.
+pub(crate) fn connected(machine: &TestMachine, vars: &Vars) -> Vec<String> {
+    let told = typed_with(machine, &["connect", "cursor"], "", vars);
+    assert!(told.ends_with("exit 0"), "{told}");
+    let written = std::fs::read(machine.path("home/.cursor/mcp.json")).expect("its file");
+    let written: Value = serde_json::from_slice(&written).expect("JSON");
+    let args = written["mcpServers"]["sinew"]["args"].as_array().into_iter().flatten();
+    args.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 impl Drop for Client {

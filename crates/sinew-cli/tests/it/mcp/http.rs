@@ -176,3 +176,36 @@ fn a_caller_over_http_cannot_answer_for_a_person() {
     assert!(!answer.contains("input_required"), "it is not asked: {answer}");
     assert!(answer.contains("not-approved"), "a relayed yes installs nothing: {answer}");
 }
+
+/// The same in a session, where the server could send its question into the stream of the call.
+#[test]
+fn a_session_over_http_cannot_answer_for_a_person_either() {
+    let machine = TestMachine::new();
+    let id = waiting(&machine, ConsentAct::Install, 0);
+    let served = Served::start(&machine);
+    let bearer = format!("Bearer {}", token(&machine));
+    let auth = ("Authorization", bearer.as_str());
+    let mut hello: Value = serde_json::from_str(&hello()).expect("JSON");
+    hello["params"]["capabilities"] = json!({"elicitation": {"form": {}}});
+    let (status, answer) = served.post(&[auth], &hello.to_string());
+    assert_eq!(status, 200, "{answer}");
+    let session = answer.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        name.eq_ignore_ascii_case("mcp-session-id").then(|| value.trim().to_owned())
+    });
+    let session = session.unwrap_or_else(|| panic!("no session: {answer}"));
+    let headers = [auth, ("Mcp-Session-Id", session.as_str()), ("MCP-Protocol-Version", SESSION)];
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(served.post(&headers, &ready.to_string()).0, 202);
+    let call = json!({
+        "jsonrpc": "2.0", "id": 2, "method": "tools/call",
+        "params": {
+            "name": "approve",
+            "arguments": {"action": "decide", "id": id, "decision": "approve", "quote": "yes"},
+        },
+    });
+    let (status, answer) = served.post(&headers, &call.to_string());
+    assert_eq!(status, 200, "{answer}");
+    assert!(!answer.contains("elicitation/create"), "it is not asked: {answer}");
+    assert!(answer.contains("not-approved"), "a relayed yes installs nothing: {answer}");
+}

@@ -1,7 +1,7 @@
 //! `sinew mcp` as clients meet it: a real process, spoken to in frames.
 
 mod acquire;
-mod approvals;
+pub(crate) mod approvals;
 mod attacks;
 mod changes;
 pub(crate) mod client;

@@ -213,7 +213,10 @@ fn honest_machine() -> TestMachine {
         .file("work/input.txt", "a\nb\n")
         .file("work/out/.keep", "")
         .file("home/Documents/notes.txt", "mine")
-        .file("home/.sinew/config.json5", "{skills: {entries: {demo: {apiKey: 'k1-value'}}}}")
+        .file(
+            "home/.sinew/config.json5",
+            "{skills: {entries: {demo: {for: 'demo', apiKey: 'k1-value'}}}}",
+        )
         .script("sh", "exec /bin/sh \"$@\"")
 }
 

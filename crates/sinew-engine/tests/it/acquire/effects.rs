@@ -19,7 +19,7 @@ fn proven(world: &World, body: &str) -> Stall {
 }
 
 fn person() -> Actor {
-    Actor::Person { name: Some("kim".to_owned()) }
+    Actor::Person { name: Some("kim".to_owned()), via: None }
 }
 
 /// Fetching and filtering is the original's own example of a skill that only reads.

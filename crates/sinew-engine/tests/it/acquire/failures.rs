@@ -171,7 +171,7 @@ fn bytes_that_change_after_the_yes_are_not_installed() {
     let approval = engine.approvals().list(true).expect("approvals").remove(0);
     let yes = sinew_engine::approval::ApprovalDecision::at_terminal(
         sinew_engine::approval::ConsentAnswer::Yes(sinew_engine::approval::ConsentScope::OnlyThis),
-        sinew_settings::Actor::Person { name: None },
+        sinew_settings::Actor::Person { name: None, via: None },
     );
     engine.approvals().decide(&approval.id, &yes).expect("a yes");
     stall.change(&approval.subject.name, |goods| goods.body.push_str("\n3. Something else"));

@@ -89,7 +89,7 @@ impl AcquireHost for Kim {
     }
 
     fn respondent(&self) -> (Actor, ConsentChannel) {
-        (Actor::Person { name: Some("kim".to_owned()) }, ConsentChannel::Cli)
+        (Actor::Person { name: Some("kim".to_owned()), via: None }, ConsentChannel::Cli)
     }
 
     fn offer_cancel(&mut self, ms: u64) -> PauseEnd {

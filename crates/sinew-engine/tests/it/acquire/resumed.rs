@@ -23,7 +23,7 @@ fn yes(by: Actor, channel: ConsentChannel) -> ApprovalDecision {
 fn an_agent_goes_on_where_a_person_answered() {
     let world = World::new();
     let stall = Stall::new(&world);
-    let person = Actor::Person { name: Some("kim".to_owned()) };
+    let person = Actor::Person { name: Some("kim".to_owned()), via: None };
     let agent = Actor::Agent { name: "claude".to_owned() };
     let mut absent = Kim::default();
     let standing = begin(&world.engine(), &stall, TASK, &mut absent);

@@ -16,7 +16,7 @@ use sinew_settings::Actor;
 const YES: ConsentAnswer = ConsentAnswer::Yes(ConsentScope::Listed);
 
 fn person() -> Actor {
-    Actor::Person { name: Some("ada".to_owned()) }
+    Actor::Person { name: Some("ada".to_owned()), via: None }
 }
 
 fn agent() -> Actor {

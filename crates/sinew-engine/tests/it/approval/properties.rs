@@ -41,13 +41,15 @@ proptest! {
     #[test]
     fn a_use_needs_a_persons_yes_to_those_bytes_and_ends_are_final(
         kind in prop_oneof![Just(ConsentAct::Install), Just(ConsentAct::Plan)],
+        own in any::<bool>(),
         moves in prop::collection::vec(moves(), 1..25),
     ) {
         let world = World::new();
         let engine = world.engine();
         let mut asked = question(kind);
         asked.subject.content = files("a");
-        let id = engine.approvals().open(asked, &agent()).expect("an approval").id;
+        let asker = if own { agent() } else { person() };
+        let id = engine.approvals().open(asked, &asker).expect("an approval").id;
         // What a careful bystander knows: the bytes of the question, the yes and its user.
         let mut shown = 'a';
         let mut agreed: Option<char> = None;
@@ -65,7 +67,7 @@ proptest! {
                         ..ApprovalDecision::at_terminal(said, person())
                     };
                     let done = engine.approvals().decide(&id, &decision);
-                    let may = if relay { kind == ConsentAct::Plan || !yes } else { by_person };
+                    let may = if relay { kind == ConsentAct::Plan || (own && !yes) } else { by_person };
                     if done.is_ok() && before.is_pending() {
                         prop_assert!(may, "{decision:?}");
                         agreed = yes.then_some(shown);

@@ -8,7 +8,9 @@ use sinew_engine::approval::{
 use sinew_settings::{Actor, ErrorCode};
 use sinew_store::{RecordSeq, StreamTail};
 
-use super::{YES, agent, clean, files, installing, opened, question, relayed, said, subject};
+use super::{
+    YES, agent, clean, files, installing, opened, person, question, relayed, said, subject,
+};
 
 pub(super) const KINDS: [ConsentAct; 8] = [
     ConsentAct::Install,
@@ -183,6 +185,31 @@ on_both! {
         assert_eq!(code(engine.approvals().withdraw(&other, &agent())), "withdrawn");
         assert_eq!(code(engine.approvals().withdraw(&other, &agent())), "withdrawn");
         assert_eq!(code(engine.approvals().decide(&other, &said(YES))), "already-decided");
+    }
+
+    /// A no that an agent passes on ends a question for good, which is a withdrawal by another word.
+    fn an_agent_ends_no_question_of_another(world) {
+        let other = Actor::Agent { name: "codex".to_owned() };
+        for (setting, expected) in [
+            ("limited", ["not-approved", "rejected", "not-approved", "rejected", "rejected", "not-approved", "not-approved", "not-approved"]),
+            ("allow", ["rejected"; 8]),
+            ("never", ["not-approved"; 8]),
+        ] {
+            world.write("home/.sinew/config.json5", format!("{{approvals: {{relay: '{setting}'}}}}"));
+            let engine = world.engine();
+            let ended = |asker: &Actor| {
+                KINDS.map(|kind| {
+                    let mut asked = question(kind);
+                    asked.run = Some(format!("{setting} {asker}"));
+                    let id = engine.approvals().open(asked, asker).expect("an approval").id;
+                    assert!(*asker == agent() || code(engine.approvals().withdraw(&id, &agent())) == NO);
+                    code(engine.approvals().decide(&id, &relayed(ConsentAnswer::No)))
+                })
+            };
+            assert_eq!(ended(&other), expected, "{setting}: another agent's");
+            assert_eq!(ended(&person()), expected, "{setting}: a person's");
+            assert_eq!(ended(&agent()), ["rejected"; 8], "{setting}: its own");
+        }
     }
 
     fn the_same_question_is_asked_once_and_there_is_an_end_to_questions(world) {

@@ -45,7 +45,7 @@ impl Approver for Answers {
 }
 
 fn person() -> Actor {
-    Actor::Person { name: Some("ada".to_owned()) }
+    Actor::Person { name: Some("ada".to_owned()), via: None }
 }
 
 fn exchange_of(direction: ExchangeDirection) -> ExchangeRequest {
