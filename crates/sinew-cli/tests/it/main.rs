@@ -39,6 +39,7 @@ mod library;
 mod live;
 mod logging;
 mod loop_day;
+mod loop_team;
 mod matrix;
 mod mcp;
 mod one_skill;

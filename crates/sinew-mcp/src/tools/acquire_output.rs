@@ -175,6 +175,11 @@ impl AcquireNotes {
                         self.add(&format!("{}: {why}", tried.slug));
                     }
                 }
+                let usable = candidates.iter().filter(|offer| offer.failed.is_none());
+                let others: Vec<&str> = usable.skip(1).map(|offer| offer.slug.as_str()).collect();
+                if !others.is_empty() {
+                    self.add(&format!("others are {}: install with pick", others.join(", ")));
+                }
             }
             AcquireProgress::InstallFailed { slug, detail } => {
                 self.add(&format!("{slug}: {detail}"));
