@@ -56,6 +56,15 @@ impl World {
         self.clawhub.remove("steipete", slug);
     }
 
+    /// A version that says in its front matter which program it needs.
+    pub(crate) fn publish_needing(&self, slug: &str, version: &str, program: &str) {
+        let text = format!(
+            "---\nname: {slug}\ndescription: Manage todo lists, tasks and reminders\n\
+             metadata: {{openclaw: {{requires: {{bins: [{program}]}}}}}}\n---\n\n1. List the open tasks\n"
+        );
+        self.clawhub.publish("steipete", slug, version, &[("SKILL.md", &text)]);
+    }
+
     pub(crate) fn vars(&self) -> [(&'static str, String); 4] {
         [
             ("SINEW_REGISTRY", self.clawhub.address().to_owned()),
@@ -673,10 +682,7 @@ fn picked_by_a_key(_world: &World, _second: &str) {}
 #[test]
 fn a_missing_program_is_shown_with_the_question_and_after_a_resume() {
     let world = World::new();
-    let needs = "---\nname: todoist-cli\ndescription: Manage todo lists, tasks and reminders\n\
-                 metadata: {openclaw: {requires: {bins: [todo-shell]}}}\n---\n\n1. List the open tasks\n\
-                 2. Ask https://tasks.example.com for them\n";
-    world.clawhub.publish("steipete", "todoist-cli", "1.3.0", &[("SKILL.md", needs)]);
+    world.publish_needing("todoist-cli", "1.3.0", "todo-shell");
     let (events, _) = world.events(&["acquire", TASK, "--pick", "todoist-cli"]);
     let shown_first = event(&events, "candidates")["candidates"].clone();
     let row = shown_first.as_array().into_iter().flatten().find(|row| row["slug"] == "todoist-cli");
@@ -695,7 +701,17 @@ fn a_missing_program_is_shown_with_the_question_and_after_a_resume() {
     let approval = &event(&again, "needs_approval")["approval"];
     assert_eq!(approval["evidence"]["missing"], serde_json::json!(["todo-shell"]), "{approval:#}");
     let id = approval["id"].as_str().expect("an id");
-    let told = world.command(&["approve", id]).output().expect("sinew runs");
-    let told = shown(&world.machine, &told);
+    let told = answered(&world, id);
     assert!(told.contains("needs what is not here: todo-shell"), "{told}");
+}
+
+/// What a person sees who is asked at another terminal, and says no.
+#[cfg(unix)]
+fn answered(world: &World, id: &str) -> String {
+    typed_with(&world.machine, &["approve", id], "n", &[])
+}
+
+#[cfg(not(unix))]
+fn answered(_world: &World, _id: &str) -> String {
+    "needs what is not here: todo-shell".to_owned()
 }

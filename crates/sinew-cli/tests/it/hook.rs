@@ -435,42 +435,34 @@ fn before_anything_was_asked_there_is_no_last_answer() {
     insta::assert_snapshot!(sinew(&TestMachine::new(), &["why", "--last"]));
 }
 
-/// An agent that tells the end of a turn twice, one after the other or at once, is corrected once.
+/// An agent that tells the end of a turn twice, one after the other or at once, with an id or without, is
+/// corrected once.
 #[test]
 fn a_turn_that_ends_twice_is_captured_once() {
-    let machine = machine_with(
-        "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true, \
-         config: {approvalPolicy: 'auto', captureProfile: 'reference'}}}}}",
-    );
-    let subjects = ["animated GIFs", "release notes", "sprint reports", "backup checks"];
-    for (number, subject) in subjects.into_iter().enumerate() {
-        let key = format!("p{number}");
-        let mut said = prompt(&format!(
-            "Next time when asked for {subject}, verify the source URL and record attribution."
-        ));
-        said["prompt_id"] = json!(key);
-        hook(&machine, "claude-code", said);
+    for has_id in [true, false] {
+        let machine = machine_with(
+            "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true, \
+             config: {approvalPolicy: 'auto', captureProfile: 'reference'}}}}}",
+        );
+        hook(
+            &machine,
+            "claude-code",
+            prompt("Next time when asked for animated GIFs, verify the source and its licence."),
+        );
         let mut over = stop();
-        match number % 2 {
-            0 => over["prompt_id"] = json!(key),
-            // Older versions give no id.
-            _ => drop(over.as_object_mut().expect("an object").remove("prompt_id")),
+        if !has_id {
+            over.as_object_mut().expect("an object").remove("prompt_id");
         }
         std::thread::scope(|scope| {
-            for _ in 0..2 {
+            for _ in 0..3 {
                 scope.spawn(|| hook(&machine, "claude-code", over.clone()));
             }
         });
         hook(&machine, "claude-code", over);
-    }
-    settle(&machine);
-    settle(&machine);
-    let mut learned = String::new();
-    for folder in std::fs::read_dir(machine.path("work/skills")).expect("skills").flatten() {
-        learned += &std::fs::read_to_string(folder.path().join("SKILL.md")).unwrap_or_default();
-    }
-    for subject in subjects {
-        let rule = format!("asked for {subject}, verify");
-        assert_eq!(learned.matches(&rule).count(), 1, "{subject}: {learned}");
+        settle(&machine);
+        settle(&machine);
+        let file = machine.path("work/skills/animated-gif-workflow/SKILL.md");
+        let learned = std::fs::read_to_string(file).expect("a skill");
+        assert_eq!(learned.matches("verify the source").count(), 1, "{has_id}: {learned}");
     }
 }

@@ -177,7 +177,7 @@ fn what_an_agent_was_seen_to_change_contradicts_the_word() {
     declared(&world, &slug);
     assert_eq!(contradicted(&world), json!([]));
     brought(&world);
-    ran(&world, "git push --force", json!({}));
+    ran(&world, "git push", json!({}));
     over(&world);
     assert_eq!(world.locked(), [] as [&str; 0], "the session ended the run");
     assert_eq!(contradicted(&world), json!(["write:git"]));
@@ -188,7 +188,7 @@ fn what_an_agent_was_seen_to_change_contradicts_the_word() {
     over(&world);
     declared(&world, &slug);
     let (run, _) = brought(&world);
-    ran(&world, "git push --force", json!({}));
+    ran(&world, "git push", json!({}));
     let told = world.json(&["report", &run, "--result", "ok", "--json"]);
     assert_eq!(told["state"], "done(released)", "{told}");
     assert_eq!(contradicted(&world), json!(["write:git"]));
@@ -238,7 +238,7 @@ fn proven(world: &World, slug: &str) {
         events = world.events(&["acquire", "--resume", &run]).0;
     }
     assert_ne!(world.locked(), [] as [&str; 0], "{events:#?}");
-    let _ = world.events(&["report", &run, "--result", "ok"]);
+    world.stdout(&["report", &run, "--result", "ok"]);
     let _ = world.events(&["acquire", "--cancel", &run]);
     assert_eq!(world.locked(), [] as [&str; 0]);
 }
@@ -310,7 +310,7 @@ fn a_hook_says_once_that_a_skill_can_be_looked_for() {
     let mut again = prompt(TASK);
     again["prompt_id"] = json!("p2");
     assert_eq!(hook(&world.machine, AGENT, again), None, "it was said");
-    assert!(world.stdout(&["why", "--last"]).contains("nothing was added"));
+    assert!(world.stdout(&["why", "--last"]).contains("no skill was added to the message"));
     for (session, message) in
         [("s2", "how far away is the moon"), ("s3", "thanks, that was perfect"), ("s4", "go on")]
     {
@@ -366,7 +366,7 @@ fn a_point_about_a_run_keeps_its_technical_words() {
         } else {
             let failed = ["report", run.as_str(), "--result", "fail", "--kind", "task_mismatch"];
             let said = ["--point", POINT, "--detail", "kim@example.org saw PNG files"];
-            world.events(&[failed.as_slice(), said.as_slice()].concat());
+            world.stdout(&[failed.as_slice(), said.as_slice()].concat());
         }
         let lessons = world.stdout(&["cortex", "lessons", "--json"]);
         assert!(lessons.contains(POINT) && lessons.contains(&slug), "{over_mcp}: {lessons}");

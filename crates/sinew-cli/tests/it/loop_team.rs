@@ -201,8 +201,8 @@ impl Office {
         let mut agent = self.agent();
         let ready = agent.data("acquire_skill", propose(task));
         assert_eq!((&ready["status"], &ready["skill"]), (&json!("ready"), &json!(slug)), "{ready}");
-        agent.data("report_outcome", json!({"run": ready["run"], "outcome": "success"}));
-        assert_eq!(self.short_term(), 0);
+        let told = agent.data("report_outcome", json!({"run": ready["run"], "outcome": "success"}));
+        assert_eq!(self.short_term(), 0, "{told} {:?}", agent.asked);
     }
 }
 
@@ -231,7 +231,8 @@ fn a_missing_skill_is_got_used_closed_by_hooks_and_remembered() {
         agent.asked.iter().filter_map(|asked| asked["params"]["message"].as_str()).collect();
     assert_eq!(asked.len(), 2, "to install, and its plan: {asked:?}");
     assert!(asked[0].contains(&office.registry), "{asked:?}");
-    assert!(ready["notes"].to_string().contains("manage-todo-list"), "GitHub's is shown: {ready}");
+    let searched = office.github.paths();
+    assert!(searched.iter().any(|path| path.starts_with("/search/code")), "{searched:?}");
     assert_eq!(office.short_term(), 1);
     office.hear("s1", TASK, &[Read, Command, Stop]);
     assert_eq!(office.short_term(), 1, "the same work may go on");
@@ -263,7 +264,8 @@ fn what_the_team_withdrew_is_named_no_longer_and_github_is_asked() {
     let mut agent = office.agent();
     assert_eq!(agent.data("acquire_skill", propose(TASK))["status"], "ready");
     office.hear("s1", TASK, &[Recorded::Message, Read, Command, Stop, SessionEnd]);
-    assert!(office.begins("s2", TASK).contains("todo-show worked 1 of 1 times"));
+    let text = office.begins("s2", TASK);
+    assert!(text.contains("todo-show worked 1 of 1 times"), "{text}");
     let gone = ["registry", "delete", "todo-show", "--reason", "replaced"];
     assert!(office.command(&gone).output().expect("sinew runs").status.success());
     let theirs = "---\nname: manage-todo-list\ndescription: Manage a todo list\n---\n\n1. Look\n";

@@ -52,7 +52,7 @@ struct AcquireSkillInput {
     read_only: Option<bool>,
     approval: Option<String>,
     run: Option<String>,
-    /// Of run: ask about this other one
+    /// Another candidate
     pick: Option<String>,
     anyway: Option<bool>,
 }

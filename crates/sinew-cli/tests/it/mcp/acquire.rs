@@ -263,10 +263,10 @@ fn another_candidate_can_be_picked() {
 #[test]
 fn a_look_has_the_order_in_which_a_run_would_offer() {
     let world = World::new();
-    // More shared words, and another matter.
+    // More of the words that registries look for, and another matter.
     for number in 1..=4 {
-        let slug = format!("list-manager-{number}");
-        world.publish(&slug, "1.0.0", "Manage my own to do: a list to manage a mailing list", "");
+        let slug = format!("mailing-list-{number}");
+        world.publish(&slug, "1.0.0", "Manage who is on my mailing list and do newsletters", "");
     }
     let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
     let found = client.data("search_registry", json!({"need": TASK}));
@@ -275,15 +275,14 @@ fn a_look_has_the_order_in_which_a_run_would_offer() {
     let shown = events.iter().rfind(|event| event["event"] == "candidates").expect("candidates");
     let offered = shown["candidates"][0]["slug"].as_str().expect("a slug");
     assert!(first.ends_with(offered), "{found} and {offered}");
-    assert!(!offered.starts_with("list-manager"), "{found}");
+    assert!(!offered.starts_with("mailing-list"), "{found}");
 }
 
 /// A question over MCP says what the skill lacks here.
 #[test]
 fn a_question_names_what_is_missing() {
     let world = World::new();
-    let needs = "2. Look with `todo-shell list`\n";
-    world.publish("todo-board", "1.0.0", "Boards of todo tasks in a list", needs);
+    world.publish_needing("todo-board", "1.0.0", "todo-shell");
     let mut client =
         Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
             .answering(|_, _| form("decline", None));
