@@ -1,6 +1,6 @@
 //! `Engine`: one agent's view of its skills.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
@@ -15,7 +15,7 @@ use sinew_exec::EnvLeases;
 use sinew_guard::scan::Scanner;
 use sinew_route::RouterModels;
 use sinew_settings::config::{ConfigSource, LoadedConfig};
-use sinew_settings::{Config, Environment, ErrorCode, Reason, ReasonCode};
+use sinew_settings::{Config, Environment, ErrorCode, Reason, ReasonCode, tidy_path};
 use sinew_store::Store;
 
 use crate::catalog_cache::CatalogCache;
@@ -336,19 +336,6 @@ fn find_profile(name: Option<&str>, env: &Environment) -> Result<&'static Profil
     })
 }
 
-/// A path without `.` and `..`: it is shown to models, and compared as text.
-fn tidy(path: &Path) -> PathBuf {
-    let mut tidied = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(tidied.pop()),
-            part => tidied.push(part),
-        }
-    }
-    tidied
-}
-
 /// The folder an agent works in: named, configured, OpenClaw's default, or the current one.
 fn workspace(
     profile: &Profile,
@@ -357,7 +344,7 @@ fn workspace(
     env: &Environment,
 ) -> PathBuf {
     if let Some(named) = &options.workspace {
-        return tidy(&env.cwd.join(named));
+        return tidy_path(&env.cwd.join(named));
     }
     let agent = options.agent.as_deref();
     match profile.name {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Everything about the machine that a result may depend on.
@@ -130,4 +130,17 @@ pub fn platform_alias(written: &str) -> String {
 /// A path as text for records; what is not Unicode is shown as well as it can be.
 pub fn path_text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+/// A path without `.` and `..`: such paths are shown to models, and compared as text. Links are not resolved.
+pub fn tidy_path(path: &Path) -> PathBuf {
+    let mut tidied = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(tidied.pop()),
+            part => tidied.push(part),
+        }
+    }
+    tidied
 }

@@ -39,6 +39,7 @@ pub use coded_error::CodedError;
 pub use config::Config;
 pub use environment::{
     Clock, Environment, FixedClock, FolderRelocation, path_text, platform_alias, platform_name,
+    tidy_path,
 };
 pub use error_code::{ErrorCode, UnknownErrorCode};
 pub use error_kind::ErrorKind;

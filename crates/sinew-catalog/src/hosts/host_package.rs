@@ -5,9 +5,9 @@
 //! is followed to a folder whose `package.json` has the right name.
 
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use sinew_settings::Environment;
+use sinew_settings::{Environment, tidy_path};
 
 use super::host_files;
 use crate::bins;
@@ -79,7 +79,7 @@ fn script_target(script: &Path) -> Option<PathBuf> {
         for part in text.split(marker).skip(1) {
             let end = part.find(['"', '\'', '\n', ' ']).unwrap_or(part.len());
             let named = part[..end].replace('\\', "/");
-            let target = tidy(&folder.join(named));
+            let target = tidy_path(&folder.join(named));
             if named_file(&target) {
                 return fs::canonicalize(target).ok();
             }
@@ -119,18 +119,6 @@ fn volta(env: &Environment, real: &Path, package: &str) -> Option<HostPackage> {
     let home = env.var_path("VOLTA_HOME").unwrap_or_else(|| env.home.join(".volta"));
     let folder = home.join("tools/image/packages").join(package);
     package_at(&folder.join("lib/node_modules").join(package), package)
-}
-
-fn tidy(path: &Path) -> PathBuf {
-    let mut tidied = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(tidied.pop()),
-            part => tidied.push(part),
-        }
-    }
-    tidied
 }
 
 impl HostPackage {

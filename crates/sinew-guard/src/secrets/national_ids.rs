@@ -3,8 +3,11 @@
 //! Forms that other numbers share (a tax number of nine digits) count only beside their names; that
 //! is part of their patterns in `secrets.json`.
 
+use serde::Deserialize;
+
 /// The rule that a number must pass.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(super) enum NationalIdCheck {
     /// United States: no area 000, 666 or 9xx, no group 00, no serial 0000.
     SocialSecurity,

@@ -33,54 +33,36 @@ pub(super) enum ValueCheck {
     /// Not what a sentence says about an option.
     Option,
     /// The rule of a state.
-    SocialSecurity,
-    Spain,
-    Brazil,
-    China,
-    France,
-    Germany,
-    Korea,
-    Italy,
-    India,
-    Japan,
+    #[serde(untagged)]
+    National(NationalIdCheck),
 }
 
 impl ValueCheck {
     /// Whether a value passes; `before` and `after` are the text around it.
     pub(super) fn accepts(self, value: &str, before: &str, after: &str) -> bool {
-        let national = match self {
-            Self::Luhn => return has_check_digit(value),
-            Self::Remainder => return has_remainder(value),
-            Self::Random => return looks_random(value),
-            Self::RandomBesideWord => return looks_random_beside_word(value),
+        match self {
+            Self::Luhn => has_check_digit(value),
+            Self::Remainder => has_remainder(value),
+            Self::Random => looks_random(value),
+            Self::RandomBesideWord => looks_random_beside_word(value),
             Self::Sentence => {
                 let quoted = before.ends_with(['"', '\'', '`', '«', '„', '“', '”', '「', '『']);
-                return !is_prose(value, after, quoted);
+                !is_prose(value, after, quoted)
             }
-            Self::Phrase => return !is_sentence(value),
-            Self::Typed => return looks_typed(value),
-            Self::RandomOrTyped => return looks_typed(value) || looks_random_beside_word(value),
-            Self::Digit => return value.chars().any(|c| c.is_ascii_digit()),
-            Self::Mixed => return !value.chars().all(|c| c.is_lowercase() || c == '-'),
+            Self::Phrase => !is_sentence(value),
+            Self::Typed => looks_typed(value),
+            Self::RandomOrTyped => looks_typed(value) || looks_random_beside_word(value),
+            Self::Digit => value.chars().any(|c| c.is_ascii_digit()),
+            Self::Mixed => !value.chars().all(|c| c.is_lowercase() || c == '-'),
             Self::Option => {
                 let word = value.trim_end_matches(['.', ',', ';', ':', ')', ']']);
                 // OpenSSL's names of places where a secret is.
                 let is_place = ["env:", "file:", "fd:"].iter().any(|kind| word.starts_with(kind));
                 let is_sign = word.starts_with(['-', '<', '|', '>']);
-                return !OPTION_NOUNS.contains(&word) && !is_place && !is_sign && word != "stdin";
+                !OPTION_NOUNS.contains(&word) && !is_place && !is_sign && word != "stdin"
             }
-            Self::SocialSecurity => NationalIdCheck::SocialSecurity,
-            Self::Spain => NationalIdCheck::Spain,
-            Self::Brazil => NationalIdCheck::Brazil,
-            Self::China => NationalIdCheck::China,
-            Self::France => NationalIdCheck::France,
-            Self::Germany => NationalIdCheck::Germany,
-            Self::Korea => NationalIdCheck::Korea,
-            Self::Italy => NationalIdCheck::Italy,
-            Self::India => NationalIdCheck::India,
-            Self::Japan => NationalIdCheck::Japan,
-        };
-        national.accepts(value)
+            Self::National(check) => check.accepts(value),
+        }
     }
 }
 
