@@ -155,10 +155,8 @@ impl Office {
         for event in events {
             let line = RECORDED.lines().nth(*event as usize).expect("a line");
             let mut line = line.replace("SESSION", session).replace("PROMPT-", session);
-            if line.contains("/SKILL/") {
-                let file = self.skill_file();
-                let folder = file.parent().expect("a folder").display().to_string();
-                line = line.replace("/SKILL", &folder);
+            if line.contains("/SKILL-FILE") {
+                line = line.replace("/SKILL-FILE", &self.skill_file().display().to_string());
             }
             let mut told: Value = serde_json::from_str(&line).expect("JSON");
             if matches!(event, Recorded::Message) {
@@ -201,8 +199,10 @@ impl Office {
         let mut agent = self.agent();
         let ready = agent.data("acquire_skill", propose(task));
         assert_eq!((&ready["status"], &ready["skill"]), (&json!("ready"), &json!(slug)), "{ready}");
-        let told = agent.data("report_outcome", json!({"run": ready["run"], "outcome": "success"}));
-        assert_eq!(self.short_term(), 0, "{told} {:?}", agent.asked);
+        agent.data("report_outcome", json!({"run": ready["run"], "outcome": "success"}));
+        // It is worth keeping by now, and is not kept.
+        agent.data("acquire_skill", json!({"action": "release", "run": ready["run"]}));
+        assert_eq!(self.short_term(), 0);
     }
 }
 

@@ -184,7 +184,9 @@ impl AcquireNotes {
             AcquireProgress::InstallFailed { slug, detail } => {
                 self.add(&format!("{slug}: {detail}"));
             }
-            AcquireProgress::Notice { text, .. } => self.add(text),
+            AcquireProgress::Notice { text, .. } => {
+                text.lines().for_each(|line| self.add(line.trim()));
+            }
             AcquireProgress::Credentials { slug, names } => {
                 self.add(&format!("{slug} reads {}", names.join(", ")));
             }
