@@ -25,11 +25,12 @@ def host_triple() -> str:
 def build(root: Path, target: Target) -> Path:
     """The path of the program, built with optimisation."""
     ready = has_standard_library(target)
-    sources = None if ready else compiler_with_sources()
+    wanted = least_compiler(root)
+    sources = None if ready else compiler_with_sources(wanted)
     if not ready and not (target.static and sources):
         hint = f"`rustup target add {target.triple}` fetches it"
         if target.static:
-            hint += ", or it is made from Debian's rustc-web, cargo-web and rust-web-src"
+            hint += f", or it is made from Debian's rustc-web, cargo-web and rust-web-src, from {wanted} on"
         raise CannotBuild(f"its standard library is not here; {hint}")
     zig = zigbuild(root)
     wanted = f"{target.triple}.{target.glibc}" if target.glibc else target.triple
@@ -41,7 +42,30 @@ def build(root: Path, target: Target) -> Path:
         environment |= standard_library_from_source(sources, zig, target)
     if subprocess.run(command, cwd=root, env=environment, check=False).returncode != 0:
         raise CannotBuild("the build failed; its messages are above")
-    return root / "target" / target.triple / "release" / target.program
+    program = root / "target" / target.triple / "release" / target.program
+    check_needs(program, target)
+    return program
+
+
+def check_needs(program: Path, target: Target) -> None:
+    """A program that asks for a newer C library than it was linked against is not what was promised."""
+    needed = needed_glibc(program)
+    promised = tuple(int(part) for part in target.glibc.split(".")) if target.glibc else None
+    if needed and (target.static or promised and needed > promised):
+        asked = ".".join(str(part) for part in needed)
+        raise CannotBuild(f"it asks for glibc {asked}, which it must not")
+
+
+def least_compiler(root: Path) -> str:
+    """The oldest compiler that builds the program."""
+    manifest = (root / "Cargo.toml").read_text()
+    return re.search(r'^rust-version = "([\d.]+)"', manifest, re.M).group(1)
+
+
+def is_at_least(told: str, wanted: str) -> bool:
+    """Whether what a compiler says of its version is that or a newer one."""
+    numbers = re.search(r"\b(\d+)\.(\d+)", told)
+    return bool(numbers) and tuple(map(int, numbers.groups())) >= tuple(map(int, wanted.split(".")[:2]))
 
 
 def has_standard_library(target: Target) -> bool:
@@ -51,11 +75,14 @@ def has_standard_library(target: Target) -> bool:
     return told.returncode == 0 and any(Path(told.stdout.strip()).glob("libstd-*"))
 
 
-def compiler_with_sources() -> Path | None:
-    """The folder of a compiler of the system that comes with the sources of its standard library, as
-    Debian's does: where no other machine can be asked, the library is built like everything else."""
+def compiler_with_sources(wanted: str) -> Path | None:
+    """The folder of a compiler of the system that is new enough and comes with the sources of its
+    standard library, as Debian's may: the library is then built like everything else."""
     folder = Path("/usr/bin")
     if not all((folder / program).exists() for program in ("cargo", "rustc")):
+        return None
+    told = subprocess.run([folder / "rustc", "--version"], capture_output=True, text=True, check=False)
+    if not is_at_least(told.stdout, wanted):
         return None
     command = [folder / "rustc", "--print", "sysroot"]
     told = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()

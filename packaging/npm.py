@@ -1,4 +1,5 @@
-"""Packages for npm: one with the program for each platform, and one that picks among them."""
+"""Packages for npm: one with the program for each platform, one that picks among them, and the plugin
+for OpenClaw."""
 
 import json
 
@@ -42,7 +43,15 @@ def packages(release: Release) -> list[str]:
         "bin/sinew.js": ((folder / "sinew.js").read_bytes(), 0o755),
         "README.md": ((folder / "README.md").read_bytes(), 0o644),
     }
-    return [*written, write(release, manifest, files)]
+    return [*written, write(release, manifest, files), openclaw_plugin(release)]
+
+
+def openclaw_plugin(release: Release) -> str:
+    """The plugin for OpenClaw, as `openclaw plugins install` takes it."""
+    folder = release.root / "integrations" / "openclaw"
+    manifest = json.loads((folder / "package.json").read_text()) | {"version": release.version}
+    files = {name: ((folder / name).read_bytes(), 0o644) for name in manifest["files"]}
+    return write(release, manifest, licences(release) | files)
 
 
 def common(release: Release, name: str) -> dict:
@@ -56,6 +65,7 @@ def licences(release: Release) -> dict[str, tuple[bytes, int]]:
 def write(release: Release, manifest: dict, files: dict[str, tuple[bytes, int]]) -> str:
     files["package.json"] = (json.dumps(manifest, indent=2).encode() + b"\n", 0o644)
     packed = {f"package/{path}": content for path, content in files.items()}
-    name = f"{manifest['name']}-{manifest['version']}.tgz"
+    name = manifest["name"].removeprefix("@").replace("/", "-")
+    name = f"{name}-{manifest['version']}.tgz"
     (release.out / name).write_bytes(tar_gz(packed, release.time, release.compression))
     return name

@@ -1,8 +1,8 @@
 //! Hosts that are known by their folders alone, and those that the configuration adds.
 //!
 //! A host is a row: where it keeps skills, how its presence shows, and the document that says so with
-//! the day on which it was read. A host with rules of its own (precedence, plugins, switches) is a
-//! profile in `profile.rs` instead.
+//! the day on which it was read; where such a document was read, also the file of its MCP servers. A host
+//! with rules of its own (precedence, plugins, switches) is a profile in `profile.rs` instead.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -26,10 +26,40 @@ pub struct HostRow {
     pub personal: &'static [&'static str],
     /// Folders of a project.
     pub project: &'static [&'static str],
+    /// Where the user's MCP servers are written, if a document that was read says so.
+    pub mcp: Option<McpServersFile>,
     /// The document that says so.
     pub source: &'static str,
     /// The day on which that document was read.
     pub looked_up: &'static str,
+}
+
+/// A file with MCP servers by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct McpServersFile {
+    /// Its path.
+    pub file: &'static str,
+    /// The key below which they are.
+    pub key: &'static str,
+    /// The document that says so.
+    pub source: &'static str,
+    /// The day on which that document was read.
+    pub looked_up: &'static str,
+}
+
+impl HostRow {
+    /// The row with the file of its MCP servers.
+    const fn mcp(mut self, file: &'static str, key: &'static str, source: &'static str) -> Self {
+        self.mcp = Some(McpServersFile { file, key, source, looked_up: LATER });
+        self
+    }
+
+    /// The row as the host's own document has it.
+    const fn says(mut self, source: &'static str) -> Self {
+        self.source = source;
+        self.looked_up = LATER;
+        self
+    }
 }
 
 /// The table that the `skills` program of skills.sh installs by, at one commit.
@@ -37,6 +67,15 @@ const SKILLS_CLI: &str = "https://github.com/vercel-labs/skills/blob/007a5332977
 
 /// The day on which that table was read.
 const LOOKED_UP: &str = "2026-11-18";
+
+/// The table that the `add-mcp` program writes servers by, at one commit.
+const ADD_MCP: &str = "https://github.com/neondatabase/add-mcp/blob/0ad511e4ae44bd2208a1aa4c07fda366f041d1b9/src/agents.ts";
+
+/// The day on which what a row names instead was read.
+const LATER: &str = "2026-11-19";
+
+/// The key below which most hosts have their servers.
+const MCP_SERVERS: &str = "mcpServers";
 
 const fn host(
     id: &'static str,
@@ -46,7 +85,7 @@ const fn host(
     project: &'static [&'static str],
 ) -> HostRow {
     let (source, looked_up) = (SKILLS_CLI, LOOKED_UP);
-    HostRow { id, title, installed, personal, project, source, looked_up }
+    HostRow { id, title, installed, personal, project, mcp: None, source, looked_up }
 }
 
 /// Every host that is known by its folders, by name.
@@ -71,7 +110,8 @@ pub const HOSTS: &[HostRow] = &[
         "{gemini}/antigravity",
         &["{gemini}/antigravity/skills"],
         &["{workspace}/.agents/skills"],
-    ),
+    )
+    .mcp("{gemini}/antigravity/mcp_config.json", MCP_SERVERS, ADD_MCP),
     host(
         "augment",
         "Augment",
@@ -92,7 +132,8 @@ pub const HOSTS: &[HostRow] = &[
         "{home}/.cline",
         &["{home}/.agents/skills"],
         &["{workspace}/.agents/skills"],
-    ),
+    )
+    .mcp("{home}/.cline/data/settings/cline_mcp_settings.json", MCP_SERVERS, ADD_MCP),
     host(
         "codebuddy",
         "CodeBuddy",
@@ -197,8 +238,21 @@ pub const HOSTS: &[HostRow] = &[
         "{home}/.kiro",
         &["{home}/.kiro/skills"],
         &["{workspace}/.kiro/skills"],
+    )
+    .mcp(
+        "{home}/.kiro/settings/mcp.json",
+        MCP_SERVERS,
+        "https://kiro.dev/docs/mcp/configuration",
     ),
     host("kode", "Kode", "{home}/.kode", &["{home}/.kode/skills"], &["{workspace}/.kode/skills"]),
+    host(
+        "letta",
+        "Letta Code",
+        "{home}/.letta",
+        &["{home}/.letta/skills"],
+        &["{workspace}/.skills", "{workspace}/.agents/skills"],
+    )
+    .says("https://docs.letta.com/configuration/skills"),
     host(
         "mistral-vibe",
         "Mistral Vibe",
@@ -235,6 +289,11 @@ pub const HOSTS: &[HostRow] = &[
         "{home}/.qwen",
         &["{home}/.qwen/skills"],
         &["{workspace}/.qwen/skills"],
+    )
+    .mcp(
+        "{home}/.qwen/settings.json",
+        MCP_SERVERS,
+        "https://qwenlm.github.io/qwen-code-docs/en/users/features/mcp/",
     ),
     host("roo", "Roo Code", "{home}/.roo", &["{home}/.roo/skills"], &["{workspace}/.roo/skills"]),
     host(
@@ -253,6 +312,15 @@ pub const HOSTS: &[HostRow] = &[
     ),
     host("trae", "Trae", "{home}/.trae", &["{home}/.trae/skills"], &["{workspace}/.trae/skills"]),
     host(
+        "vscode",
+        "VS Code",
+        "{config}/Code",
+        &["{home}/.claude/skills", "{home}/.agents/skills", "{home}/.copilot/skills"],
+        &["{workspace}/.claude/skills", "{workspace}/.agents/skills", "{workspace}/.github/skills"],
+    )
+    .mcp("{config}/Code/User/mcp.json", "servers", ADD_MCP)
+    .says("https://code.visualstudio.com/docs/agent-customization/agent-skills"),
+    host(
         "warp",
         "Warp",
         "{home}/.warp",
@@ -265,8 +333,14 @@ pub const HOSTS: &[HostRow] = &[
         "{home}/.codeium/windsurf",
         &["{home}/.codeium/windsurf/skills"],
         &["{workspace}/.windsurf/skills"],
+    )
+    .mcp(
+        "{home}/.codeium/windsurf/mcp_config.json",
+        MCP_SERVERS,
+        "https://github.com/newtalaria/docs/blob/main/agents/mcp/windsurf.md",
     ),
-    host("zed", "Zed", "{config}/zed", &["{home}/.agents/skills"], &["{workspace}/.agents/skills"]),
+    host("zed", "Zed", "{config}/zed", &["{home}/.agents/skills"], &["{workspace}/.agents/skills"])
+        .mcp("{config}/zed/settings.json", "context_servers", ADD_MCP),
     host(
         "zencoder",
         "Zencoder",

@@ -86,7 +86,7 @@ pub use discover::SKILL_FILE;
 pub use entry::{CatalogEntry, ConfigPathCheck, EntryState, RequirementOrigin, SkillRequirements};
 pub use entry_filter::{EntryFilter, SkillStateFilter};
 pub use filter::SessionOverrides;
-pub use host_table::{HOSTS, HostRow, all_profiles, configured_profile};
+pub use host_table::{HOSTS, HostRow, McpServersFile, all_profiles, configured_profile};
 pub use hosts::{
     HostPackage, HostSwitch, HostSwitches, PluginHost, PluginOrigin, PluginState, find_host_package,
 };

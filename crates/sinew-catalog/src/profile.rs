@@ -8,7 +8,9 @@ use sinew_skill::SkillDialect;
 use crate::host_table;
 use crate::hosts::{HostSwitches, PluginHost};
 
-/// The rank of a source, lowest first. Where two skills share a name, the higher tier wins.
+/// The rank of a source, lowest first. Where two skills share a name, the one whose root stands later
+/// in the profile wins, which is the higher tier; only sinew's own profile has what it carries below
+/// everything else.
 #[derive(
     Debug,
     Clone,
@@ -120,6 +122,8 @@ pub enum RootLocation {
     Package(&'static str, &'static str, &'static str),
     /// A folder of rules in Cursor's format, as [`Path`](Self::Path) names it.
     Rules(&'static str),
+    /// Such folders in folders below the workspace.
+    RulesBelow(ScopeFolder),
     /// What OpenClaw keeps for the agent that looks after it, beside its bundled skills.
     Custodian,
     /// Each of `skills.load.extraDirs`.
@@ -274,6 +278,12 @@ const CURSOR_RULES: RootTemplate = row(
     LinkPolicy::Inside,
 );
 
+/// Folders below the workspace that a host reads once it works on files there.
+const fn below(path: &'static str, source: &'static str) -> RootTemplate {
+    let place = RootLocation::Below(ScopeFolder { path, source });
+    row(Tier::Project, place, "", LinkPolicy::Listed)
+}
+
 const fn scopes(
     folders: &'static [ScopeFolder],
     order: ScopeOrder,
@@ -324,11 +334,13 @@ pub const PROFILES: &[Profile] = &[
         ..agent(
             "sinew",
             "sinew's own folders, and those of every agent on this machine",
+            // What sinew carries is a beginning: whatever has the same name elsewhere is there
+            // because the user or an agent wanted it, and is ready more often.
             &[
+                BUNDLED,
                 row(Tier::Extra, RootLocation::OtherAgents, "other-agents", LinkPolicy::Listed),
                 EXTRA,
                 PLUGINS,
-                BUNDLED,
                 row(
                     Tier::Managed,
                     RootLocation::Path("{sinew}/skills"),
@@ -408,16 +420,7 @@ pub const PROFILES: &[Profile] = &[
             "Claude Code",
             &[
                 CLAUDE_PLUGINS,
-                row(
-                    Tier::Project,
-                    RootLocation::Below(ScopeFolder {
-                        path: ".claude/skills",
-                        source: "claude-code-nested",
-                    }),
-                    "",
-                    LinkPolicy::Listed,
-                )
-                .to_depth(1),
+                below(".claude/skills", "claude-code-nested").to_depth(1),
                 CLAUDE_SCOPES.to_depth(1),
                 CLAUDE_PERSONAL.to_depth(1),
                 row(
@@ -456,28 +459,45 @@ pub const PROFILES: &[Profile] = &[
             ],
         )
     },
-    agent(
-        "cursor",
-        "Cursor",
-        &[
-            row(
-                Tier::Bundled,
-                RootLocation::Path("{home}/.cursor/skills-cursor"),
-                "cursor-bundled",
-                LinkPolicy::Inside,
-            ),
-            CURSOR_MARKETPLACES,
-            CURSOR_PLUGINS,
-            CLAUDE_PERSONAL,
-            home("{codex}/skills", "codex-personal"),
-            home("{home}/.cursor/skills", "cursor-personal"),
-            CLAUDE_PROJECT,
-            project("{workspace}/.codex/skills", "codex-project"),
-            AGENTS_PROJECT,
-            CURSOR_RULES,
-            project("{workspace}/.cursor/skills", "cursor-project"),
-        ],
-    ),
+    // Cursor calls a skill what its folder is called, and reads folders of packages once it works on
+    // their files.
+    Profile {
+        naming: SkillNaming::Folder,
+        ..agent(
+            "cursor",
+            "Cursor",
+            &[
+                row(
+                    Tier::Bundled,
+                    RootLocation::Path("{home}/.cursor/skills-cursor"),
+                    "cursor-bundled",
+                    LinkPolicy::Inside,
+                ),
+                CURSOR_MARKETPLACES,
+                CURSOR_PLUGINS,
+                CLAUDE_PERSONAL,
+                home("{codex}/skills", "codex-personal"),
+                AGENTS_PERSONAL,
+                home("{home}/.cursor/skills", "cursor-personal"),
+                row(
+                    Tier::Project,
+                    RootLocation::RulesBelow(ScopeFolder {
+                        path: ".cursor/rules",
+                        source: "cursor-rules-nested",
+                    }),
+                    "",
+                    LinkPolicy::Inside,
+                ),
+                below(".agents/skills", "agents-skills-nested"),
+                below(".cursor/skills", "cursor-nested"),
+                CLAUDE_PROJECT,
+                project("{workspace}/.codex/skills", "codex-project"),
+                AGENTS_PROJECT,
+                CURSOR_RULES,
+                project("{workspace}/.cursor/skills", "cursor-project"),
+            ],
+        )
+    },
     // In Copilot CLI the skill that is found first wins: those of the nearest folder before those
     // above it, a project's before a person's, and both before plugins.
     Profile {
@@ -505,7 +525,10 @@ pub const PROFILES: &[Profile] = &[
         "goose",
         "goose",
         &[
+            // Named by the home folder, wherever the user keeps settings.
+            home("{home}/.config/agents/skills", "goose-agents-personal"),
             CLAUDE_PERSONAL,
+            home("{config}/goose/skills", "goose-personal"),
             AGENTS_PERSONAL,
             CLAUDE_PROJECT,
             project("{workspace}/.goose/skills", "goose-project"),
@@ -654,7 +677,10 @@ pub const AGENT_ROOTS: &[AgentRoots] = &[
     AgentRoots {
         agent: "goose",
         title: "goose",
-        roots: &[extra_project("{workspace}/.goose/skills", "goose-project")],
+        roots: &[
+            extra_home("{config}/goose/skills", "goose-personal"),
+            extra_project("{workspace}/.goose/skills", "goose-project"),
+        ],
     },
     AgentRoots {
         agent: "opencode",

@@ -65,6 +65,8 @@ pub struct CallerFolders {
     pub look_below: bool,
     /// The host's agent whose folders are read; `main` where absent.
     pub agent_id: Option<String>,
+    /// Whether the host has other agents beside it, so that what is the host's own is not this one's.
+    pub agent_is_one_of_several: bool,
 }
 
 /// The depth of a root that is known to contain skills.
@@ -194,7 +196,7 @@ impl RootResolver<'_> {
             RootLocation::Path(path) | RootLocation::Rules(path) => {
                 path.starts_with(PROJECT_FOLDER)
             }
-            RootLocation::Scopes(..) | RootLocation::Below(_) => true,
+            RootLocation::Scopes(..) | RootLocation::Below(_) | RootLocation::RulesBelow(_) => true,
             _ => false,
         };
         if of_project && self.profile.trust != ProjectTrust::Everywhere && !self.trusted() {
@@ -246,17 +248,8 @@ impl RootResolver<'_> {
                 let reach = if tier == Tier::Extra { ScopeReach::Workspace } else { reach };
                 self.scopes(folders, order, reach, (tier, links));
             }
-            RootLocation::Below(folder) => {
-                if self.places.look_below {
-                    for (level, below) in hosts::folders_below(&self.places.workspace, folder.path)
-                    {
-                        self.push(level.join(folder.path), folder.source, tier, links);
-                        if let Some(root) = self.roots.last_mut() {
-                            root.nested = Some(below);
-                        }
-                    }
-                }
-            }
+            RootLocation::Below(folder) => self.below(folder, RootShape::Any, tier, links),
+            RootLocation::RulesBelow(folder) => self.below(folder, RootShape::Rules, tier, links),
             RootLocation::Package(program, package, path) => {
                 let workspace = &self.places.workspace;
                 if let Some(found) = hosts::find_host_package(self.env, program, package, workspace)
@@ -276,7 +269,7 @@ impl RootResolver<'_> {
             RootLocation::Custodian => {
                 let beside = self.places.bundled.as_ref().and_then(|bundled| bundled.parent());
                 let folder = beside.map(|folder| folder.join("custodian-skills"));
-                let is_owner = self.places.agent_id.as_deref().is_none_or(|id| id == "main");
+                let is_owner = !self.places.agent_is_one_of_several;
                 if let Some(folder) = folder.filter(|folder| is_owner && folder.is_dir()) {
                     self.push(folder, source, tier, links);
                 }
@@ -321,6 +314,20 @@ impl RootResolver<'_> {
                         .remedy("set SINEW_BUNDLED_SKILLS_DIR to a folder of skills"),
                 ),
             },
+        }
+    }
+
+    /// The folders below the workspace, where they are asked for.
+    fn below(&mut self, folder: ScopeFolder, shape: RootShape, tier: Tier, links: LinkPolicy) {
+        if !self.places.look_below {
+            return;
+        }
+        for (level, below) in hosts::folders_below(&self.places.workspace, folder.path) {
+            self.push(level.join(folder.path), folder.source, tier, links);
+            if let Some(root) = self.roots.last_mut() {
+                root.nested = Some(below);
+                root.shape = shape;
+            }
         }
     }
 

@@ -70,6 +70,7 @@ pub struct SnapshotRecord<'a> {
 /// One skill of a snapshot.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SnapshotSkill<'a> {
     /// Its name.
     pub name: &'a str,
@@ -294,6 +295,7 @@ fn digest(entry: &CatalogEntry) -> u64 {
     entry.file_path.hash(&mut hasher);
     entry.skill_key.hash(&mut hasher);
     entry.state.hash(&mut hasher);
+    entry.via_machine.hash(&mut hasher);
     entry.model_visible.hash(&mut hasher);
     entry.command_name.hash(&mut hasher);
     hasher.finish()

@@ -132,7 +132,10 @@ impl Engine {
         let path = options.config.clone().unwrap_or_else(|| env.config_path(profile.name));
         let loaded = LoadedConfig::read(path);
         let mut opening = loaded.reasons;
-        let workspace = workspace(profile, &options, &loaded.config, &env);
+        let agent = selected_agent(profile, &options, &loaded.config);
+        let workspace = workspace(profile, &options, agent.as_deref(), &loaded.config, &env);
+        let agent_is_one_of_several =
+            agent.as_deref().is_some_and(|id| !owns_host(id, &loaded.config));
         if !workspace.is_dir() {
             opening.push(
                 Reason::new(ReasonCode::RootMissing, "the workspace does not exist")
@@ -161,9 +164,10 @@ impl Engine {
                 execution_workspace: options.execution_workspace.clone(),
                 bundled,
                 workspace_only: options.workspace_only,
-                agent_id: options.agent.clone(),
+                agent_is_one_of_several,
+                agent_id: agent.clone(),
             },
-            agent: options.agent.clone(),
+            agent,
             options,
             config_source: loaded.source,
             opening,
@@ -340,13 +344,13 @@ fn find_profile(name: Option<&str>, env: &Environment) -> Result<&'static Profil
 fn workspace(
     profile: &Profile,
     options: &EngineOptions,
+    agent: Option<&str>,
     config: &Config,
     env: &Environment,
 ) -> PathBuf {
     if let Some(named) = &options.workspace {
         return tidy_path(&env.cwd.join(named));
     }
-    let agent = options.agent.as_deref();
     match profile.name {
         "openclaw" => openclaw_workspace(agent, config, env).unwrap_or_else(|| env.cwd.clone()),
         "openpocket" => openpocket_workspace(agent, config, env).unwrap_or_else(|| env.cwd.clone()),
@@ -354,18 +358,37 @@ fn workspace(
     }
 }
 
-/// The agent that has OpenClaw's folders without a name of its own.
+/// OpenClaw's agent where none is configured.
 const MAIN_AGENT: &str = "main";
 
-/// The workspace of OpenClaw's agent: its own, else the default for the main one, else a folder beside
-/// it that carries the agent's name.
+/// The agent whose list and folders apply: the one that is named, else OpenClaw's own choice.
+fn selected_agent(profile: &Profile, options: &EngineOptions, config: &Config) -> Option<String> {
+    let chosen = || match profile.name {
+        "openclaw" => config.agents.default_agent().map(str::to_owned),
+        _ => None,
+    };
+    options.agent.clone().or_else(chosen)
+}
+
+/// Whether what belongs to OpenClaw, and to no agent of its own, is this agent's.
+fn owns_host(id: &str, config: &Config) -> bool {
+    let agents = &config.agents;
+    match agents.default_agent() {
+        Some(default) => id == default,
+        None if agents.is_explicit() => !agents.entries.contains_key(id),
+        None => id == MAIN_AGENT || !agents.entries.contains_key(id),
+    }
+}
+
+/// The workspace of OpenClaw's agent: its own, else the shared one for the agent that is the host's own,
+/// else a folder beside it that carries the agent's name.
 fn openclaw_workspace(agent: Option<&str>, config: &Config, env: &Environment) -> Option<PathBuf> {
     let id = agent.unwrap_or(MAIN_AGENT);
     let own = config.agents.entries.get(id).and_then(|agent| agent.workspace.as_deref());
     if let Some(own) = own {
         return Some(env.expand_home(own));
     }
-    let is_main = id == MAIN_AGENT || !config.agents.entries.contains_key(id);
+    let is_main = owns_host(id, config);
     let shared = config.agents.workspace.as_deref().map(|path| env.expand_home(path));
     let state = env.openclaw_state().0;
     match (is_main, shared) {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use sinew_catalog::{Catalog, CatalogEntry, EntryState};
 use sinew_settings::{Reason, ReasonCode, ReasonSeverity, ReasonStage};
 
+use crate::skills::place_elsewhere;
 use crate::{DigestCache, PromptOptions, SkillsHandle, WhyAnswer};
 
 /// How a decision came about. Every surface renders the same one.
@@ -92,6 +93,10 @@ impl SkillsHandle<'_> {
                 entry.tier.as_str()
             ),
         );
+        if let Some(plugin) = &entry.plugin {
+            let came = format!("it came with the plugin {}", plugin.sentence());
+            why.step("found", ExplanationMark::Pass, came);
+        }
         let of =
             |stage: ReasonStage| entry.reasons.iter().filter(move |reason| reason.stage == stage);
         for reason in of(ReasonStage::Discover).chain(of(ReasonStage::Parse)) {
@@ -116,9 +121,10 @@ impl SkillsHandle<'_> {
             why.reason("gate", ExplanationMark::Fail, reason);
         }
         if entry.eligible {
-            let checked = match entry.requirements.is_empty() {
-                true => "it asks for nothing",
-                false => "everything it asks for is here",
+            let checked = match (entry.requirements.is_empty(), place_elsewhere(entry)) {
+                (_, Some(place)) => format!("what it asks for and is not here is {place}"),
+                (true, None) => "it asks for nothing".to_owned(),
+                (false, None) => "everything it asks for is here".to_owned(),
             };
             why.step("gate", ExplanationMark::Pass, checked);
         }

@@ -114,10 +114,10 @@ pub use settings::{
 pub use skills::{
     AgentScanVerdict, CopyReport, DigestCache, EjectedSkill, FilledText, FindingCounts,
     HostListing, ListedFile, MAX_READ_BYTES, MAX_SERVED_BYTES, MAX_SERVED_FILES, MigrationReport,
-    NewSkill, NewSkillRequest, PromptOptions, RemovedSkill, RequirementCheck, ScanExtent,
-    ScanSubject, ServedFile, ServedSkill, SkillArgument, SkillFile, SkillFileDigest, SkillReading,
-    SkillSummary, SkillTrust, SkillsHandle, UnservedReason, declared_arguments, fill_in,
-    variable_origin,
+    NewSkill, NewSkillRequest, PromptOptions, RemovedSkill, RequirementCheck, ResolvedSkill,
+    ScanExtent, ScanSubject, ServedFile, ServedSkill, SkillArgument, SkillFile, SkillFileDigest,
+    SkillReading, SkillSummary, SkillTrust, SkillsHandle, UnservedReason, declared_arguments,
+    fill_in, variable_origin,
 };
 pub use status::{
     ActivityEntry, ActivityFilter, BlockedSkill, DoctorProbe, DoctorReport, MachineOverview,

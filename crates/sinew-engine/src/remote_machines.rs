@@ -2,13 +2,15 @@
 //! for a while.
 //!
 //! What a host tells is kept in a file of sinew's own folder, so that the command line, MCP and the
-//! server answer alike. A record counts until its time is over; it is never learned from.
+//! server answer alike. A record counts until its time is over; it is never learned from. A process that
+//! follows the skills watches that file, and looks again when the next record's time is over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use sinew_catalog::{RemoteMachine, RemoteMachines};
+use sinew_catalog::{RefreshCause, RemoteMachine, RemoteMachines};
 use sinew_guard::atomic::{self, FileAccess, FileLock};
 use sinew_settings::{Environment, ErrorCode};
 
@@ -69,7 +71,20 @@ impl Engine {
         all
     }
 
-    /// Keeps a machine for some seconds; none forgets it.
+    /// In which file the machines are that hosts told of.
+    pub(crate) fn told_remotes_file(&self) -> PathBuf {
+        file(&self.env)
+    }
+
+    /// How long it takes until the next of the machines stops to count.
+    pub(crate) fn next_remote_expiry(&self) -> Option<Duration> {
+        let now = self.env.clock.now_ms();
+        let ends = self.told_remotes().into_values().map(|record| record.expires_at).min()?;
+        Some(Duration::from_millis(ends.saturating_sub(now)))
+    }
+
+    /// Keeps a machine for some seconds; none forgets it. What this process shows of the skills follows
+    /// at once.
     pub fn tell_remote(
         &self,
         id: &str,
@@ -84,7 +99,7 @@ impl Engine {
         }
         let path = file(&self.env);
         let failed = |error: std::io::Error| EngineError::file("write", &path, error);
-        let _lock = FileLock::acquire(&path.with_extension("lock")).map_err(failed)?;
+        let lock = FileLock::acquire(&path.with_extension("lock")).map_err(failed)?;
         let mut all = self.told_remotes();
         match machine {
             None => drop(all.remove(id)),
@@ -104,6 +119,10 @@ impl Engine {
         }
         let text = serde_json::to_vec_pretty(&all).unwrap_or_default();
         atomic::write(&path, &text, FileAccess::OwnerOnly).map_err(failed)?;
+        drop(lock);
+        if self.has_snapshot() {
+            self.refresh(RefreshCause::Files);
+        }
         Ok(all)
     }
 }

@@ -67,12 +67,14 @@ struct CatalogFollower {
     /// Absent while the folders cannot be watched.
     watch: Option<CatalogWatch>,
     retry_at: Instant,
+    /// How long it may wait: what is told of a connected machine counts for a time.
+    patience: Duration,
     started: bool,
 }
 
 /// Why it is time to refresh.
 enum WakeReason {
-    /// The folders are not watched; they are read regularly.
+    /// The folders are not watched and are read regularly, or a machine's time may be over.
     Time,
     /// Something may have been missed.
     Lost,
@@ -87,12 +89,16 @@ impl CatalogFollower {
             engine: Arc::downgrade(engine),
             watch: None,
             retry_at: Instant::now(),
+            patience: RETRY,
             started: false,
         }
     }
 
     /// Watches the folders where that is wanted and not done yet, and reports that it began.
     fn begin(&mut self, engine: &Engine, report: Report<'_>) -> ControlFlow<()> {
+        // A clock of milliseconds: the moment itself still counts.
+        let expiry = engine.next_remote_expiry().map(|left| left + Duration::from_millis(1));
+        self.patience = expiry.map_or(RETRY, |left| left.min(RETRY));
         if self.watch.is_none() && engine.config.load.watch && Instant::now() >= self.retry_at {
             match start(engine, &self.told) {
                 Ok(begun) => self.watch = Some(begun),
@@ -124,7 +130,8 @@ impl CatalogFollower {
                 thread::sleep(LOOK_EVERY);
                 Some(WakeReason::Time)
             }
-            Some(watch) => match watch.wait(RETRY) {
+            Some(watch) => match watch.wait(self.patience) {
+                WatchWaitResult::Quiet if self.patience < RETRY => Some(WakeReason::Time),
                 WatchWaitResult::Quiet => None,
                 WatchWaitResult::Lost => Some(WakeReason::Lost),
                 WatchWaitResult::Changed(paths) => {
@@ -181,6 +188,7 @@ fn start(engine: &Engine, snapshot: &Snapshot) -> Result<CatalogWatch, Reason> {
     let debounce = Duration::from_millis(engine.config.load.debounce_ms);
     let mut watch = CatalogWatch::start(debounce)?;
     watch.add_file(engine.settings().config_source().path.clone());
+    watch.add_file(engine.told_remotes_file());
     watch.follow(&snapshot.catalog)?;
     Ok(watch)
 }

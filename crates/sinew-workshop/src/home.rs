@@ -4,11 +4,12 @@
 //! What must never happen here: a rule in a skill that is not the workshop's to edit, or one skill that
 //! takes whatever comes.
 
-use crate::activity::{ActivityFit, MessageMeaning, NearestActivity};
+use crate::activity::{ActivityFit, MessageMeaning, NearestActivity, likeness};
 use crate::capture::CapturedCorrection;
 use crate::error::Result;
 use crate::name;
-use crate::proposal::{ProposalChange, TriggerQueries};
+use crate::personal_words::without_personal;
+use crate::proposal::{AGAIN, INSTEAD, Proposal, ProposalChange, TriggerQueries};
 use crate::rule::rule_line;
 use crate::rule_file::{self, RuleEffect, TaughtRule};
 use crate::suggest::ProposalRequest;
@@ -23,8 +24,17 @@ const DONE_SHARE: f32 = 0.5;
 /// A task whose nearest activity is further than this is named after its own words.
 pub(crate) const KNOWN_ACTIVITY: f32 = 0.45;
 
+/// Requests that are so alike belong to one skill, where no activity says so.
+const SAME_REQUEST: f32 = 0.55;
+
+/// Skills without an activity that a request is compared with: the latest.
+const MAX_COMPARED: usize = 50;
+
 /// Other wordings that the trigger gate tries.
 const OTHER_WORDINGS: usize = 3;
+
+/// The longest request that is kept, in UTF-16 code units.
+const MAX_ASKED: usize = 200;
 
 /// Words of a request that name a skill.
 const NAME_WORDS: usize = 4;
@@ -44,6 +54,12 @@ struct RuleHome {
 impl Workshop<'_> {
     /// What a correction proposes: one rule, in the skill where it belongs.
     pub fn rule_request(&self, found: &CapturedCorrection) -> Result<ProposalRequest> {
+        // Names, addresses and numbers of people are told to the agent, and not to a file.
+        let found = &CapturedCorrection {
+            instruction: without_personal(&found.instruction),
+            request: found.request.as_deref().map(without_personal),
+            ..found.clone()
+        };
         let rule = rule_line(&found.instruction);
         let encoder = self.parts.surroundings.encoder();
         let fit = |text: &str| ActivityFit::of(&MessageMeaning::of(text, encoder.as_deref()));
@@ -60,7 +76,8 @@ impl Workshop<'_> {
         }
         let fit = ActivityFit::together(&parts);
         let nearest = fit.best().filter(|nearest| nearest.score >= KNOWN_ACTIVITY);
-        let home = self.home(found, &rule, nearest)?;
+        let far = fit.best().map_or("notes", |far| far.group.id);
+        let home = self.home(found, &rule, nearest, far)?;
         let mut positive: Vec<String> = found.request.clone().into_iter().collect();
         if !home.groups.is_empty() {
             positive.extend(fit.other_wordings(OTHER_WORDINGS).into_iter().map(str::to_owned));
@@ -70,19 +87,22 @@ impl Workshop<'_> {
         }
         let description = rule_file::description(&home.when, &[rule.as_str()]);
         let day = day_of(self.now());
-        let taught = TaughtRule { rule: &rule, when: &home.when, groups: &home.groups, day: &day };
+        let asked = found.request.clone().map(|asked| text::short(&asked, MAX_ASKED));
+        let asked = asked.unwrap_or_default();
+        let (when, groups) = (&home.when, &home.groups);
+        let taught = TaughtRule { rule: &rule, when, groups, day: &day, asked: &asked };
         let known = self.target(&home.skill, &probe())?.1;
         let known = known.map(|file| rule_file::effect(&file.text, taught));
-        let asked = match &found.request {
+        let because = match &found.request {
             Some(request) => format!("You corrected \"{}\"", text::short(request, 120)),
             None => "You said so".to_owned(),
         };
         let reason = match known {
-            Some(RuleEffect::Strengthened) => format!("{asked}, not for the first time"),
+            Some(RuleEffect::Strengthened) => format!("{because}{AGAIN}"),
             Some(RuleEffect::Replaced(old)) => {
-                format!("{asked}; it takes the place of \"{}\"", text::short(&old, 120))
+                format!("{because}{INSTEAD} \"{}\"", text::short(&old, 120))
             }
-            _ => asked,
+            _ => because,
         };
         Ok(ProposalRequest {
             skill_name: home.skill,
@@ -94,6 +114,7 @@ impl Workshop<'_> {
                 description,
                 groups: home.groups,
                 day,
+                asked,
             },
             evidence: vec![found.instruction.clone()],
             queries: TriggerQueries { positive, near_miss: Vec::new() },
@@ -105,6 +126,7 @@ impl Workshop<'_> {
         found: &CapturedCorrection,
         rule: &str,
         nearest: Option<NearestActivity>,
+        far: &str,
     ) -> Result<RuleHome> {
         let groups: Vec<String> = nearest.iter().map(|near| near.group.id.to_owned()).collect();
         let asked = found.request.as_deref().unwrap_or(rule);
@@ -134,9 +156,14 @@ impl Workshop<'_> {
         if let Some(skill) = self.learned_home(&groups)? {
             return Ok(RuleHome { skill, when, groups });
         }
+        if nearest.is_none()
+            && let Some((skill, when)) = self.alike_home(asked)?
+        {
+            return Ok(RuleHome { skill, when, groups });
+        }
         let subject = match nearest {
             Some(near) => near.group.id.to_owned(),
-            None => subject(asked).or_else(|| subject(rule)).unwrap_or_else(|| "notes".to_owned()),
+            None => subject(asked).or_else(|| subject(rule)).unwrap_or_else(|| far.to_owned()),
         };
         Ok(RuleHome { skill: self.unused_name(&subject)?, when, groups })
     }
@@ -178,13 +205,54 @@ impl Workshop<'_> {
         Ok(None)
     }
 
+    /// A learned skill of no known activity whose request was like this one, with what it is for.
+    fn alike_home(&self, asked: &str) -> Result<Option<(String, String)>> {
+        let encoder = self.parts.surroundings.encoder();
+        let mut best: Option<(f32, String, String)> = None;
+        let mut compared = 0;
+        for proposal in self.raw_records().proposals()? {
+            let is_open = proposal.status.is_open();
+            let ProposalChange::Rule { groups, asked: known, rule, when, .. } = &proposal.change
+            else {
+                continue;
+            };
+            let name = &proposal.skill_name;
+            let counts = is_open || proposal.status.as_str() == "applied";
+            if !groups.is_empty() || !counts || name.ends_with("-our-way") {
+                continue;
+            }
+            compared += 1;
+            if compared > MAX_COMPARED {
+                break;
+            }
+            let known = if known.is_empty() { rule } else { known };
+            let score = likeness(asked, known, encoder.as_deref());
+            if score < SAME_REQUEST || best.as_ref().is_some_and(|(best, ..)| *best >= score) {
+                continue;
+            }
+            let (target, existing) = self.target(name, &probe())?;
+            if is_open || (existing.is_some() && target.owner.allows_automatic()) {
+                best = Some((score, name.clone(), when.clone()));
+            }
+        }
+        Ok(best.map(|(_, name, when)| (name, when)))
+    }
+
     /// `our-<subject>`, or the same with a number where that name is taken.
     pub(crate) fn unused_name(&self, subject: &str) -> Result<String> {
         let base = name::writable_name(&format!("our-{subject}"))?;
+        let is_open = |proposal: &Proposal| proposal.status.is_open();
+        let open: Vec<String> = self
+            .raw_records()
+            .proposals()?
+            .into_iter()
+            .filter(is_open)
+            .map(|proposal| proposal.skill_name)
+            .collect();
         for number in 1.. {
             let name = if number == 1 { base.clone() } else { format!("{base}-{number}") };
             let (target, existing) = self.target(&name, &probe())?;
-            let taken = target.owner.forbids() || existing.is_some();
+            let taken = target.owner.forbids() || existing.is_some() || open.contains(&name);
             if !taken {
                 return Ok(name);
             }
@@ -213,7 +281,10 @@ fn subject(request: &str) -> Option<String> {
         "the", "and", "for", "with", "this", "that", "please", "you", "can", "could", "our",
         "some", "from", "into", "then", "are", "was", "what", "how",
     ];
-    let words = sinew_route::words::raw(request).map(str::to_lowercase);
+    // What stands for a personal word names nothing.
+    let plain: String =
+        request.split('<').map(|part| part.split('>').next_back().unwrap_or(part)).collect();
+    let words = sinew_route::words::raw(&plain).map(str::to_lowercase);
     let words = words.filter(|word| word.chars().count() > 2 && !EMPTY.contains(&word.as_str()));
     let words: Vec<String> = words.take(NAME_WORDS).collect();
     let name = name::normalise_name(&words.join(" "));

@@ -40,6 +40,7 @@ mod id;
 mod learn;
 mod name;
 mod openclaw;
+mod personal_words;
 mod prepare;
 mod probation;
 mod promote;
@@ -67,8 +68,9 @@ mod undo;
 mod workshop;
 
 pub use activity::{
-    ActivityFit, ActivityGroup, MessageMeaning, NearestActivity, TAUGHT_KEY, TaughtHit,
-    TaughtSkill, activity_groups, is_lookup, taught_hit, wording_vectors_id, write_wording_vectors,
+    ASKED_KEY, ActivityFit, ActivityGroup, MessageMeaning, NearestActivity, TAUGHT_KEY, TaughtHit,
+    TaughtMemory, TaughtSkill, activity_groups, is_lookup, taught_hit, wording_vectors_id,
+    write_wording_vectors,
 };
 pub use apply::{ApplyConsent, ProposalPreview};
 pub use capture::{

@@ -6,7 +6,7 @@ use sinew_route::RouteDocument;
 use sinew_settings::config::GateMode;
 use sinew_skill::{ReadOptions, content_hash};
 
-use crate::activity::{MessageMeaning, TaughtSkill, taught_hit};
+use crate::activity::{MessageMeaning, TaughtMemory, TaughtSkill, taught_hit};
 use crate::error::{Result, WorkshopError};
 use crate::files::{self, WorkspaceFile};
 use crate::gates::duplicate::{self, SkillBody};
@@ -234,14 +234,26 @@ impl Workshop<'_> {
         Ok(trigger::judge(&documents, changed, &stored, own))
     }
 
-    /// A learned rule is brought by the activity of a message too, not only by its description.
+    /// A learned rule is brought by the request that it corrected and by its activity, not only by its
+    /// description.
     fn count_taught(&self, wanted: &ChangeRequest<'_>, judged: &mut trigger::TriggerGateReport) {
-        let ProposalChange::Rule { groups, .. } = wanted.change else { return };
-        let own = [TaughtSkill { name: wanted.name.to_owned(), groups: groups.clone() }];
+        let ProposalChange::Rule { groups, asked, rule, when, .. } = wanted.change else { return };
+        let own = [TaughtSkill {
+            name: wanted.name.to_owned(),
+            groups: groups.clone(),
+            when: when.clone(),
+            asked: Some(asked.clone()).into_iter().filter(|asked| !asked.is_empty()).collect(),
+            rules: vec![rule.clone()],
+        }];
         let encoder = self.parts.surroundings.encoder();
+        let memory = encoder.as_deref().map(|encoder| {
+            let mut memory = TaughtMemory::for_encoder(encoder);
+            memory.follow(&own, encoder, &|| true);
+            memory
+        });
         let (gained, missed) = std::mem::take(&mut judged.missed).into_iter().partition(|query| {
             let meaning = MessageMeaning::of(query, encoder.as_deref());
-            taught_hit(&meaning, &own).is_some()
+            taught_hit(&meaning, &own, memory.as_ref()).is_some()
         });
         judged.missed = missed;
         let gained: Vec<String> = gained;

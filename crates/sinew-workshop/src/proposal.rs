@@ -77,6 +77,9 @@ pub enum ProposalChange {
         /// The day it was said, such as `2026-11-12`.
         #[serde(default)]
         day: String,
+        /// The request that was corrected, by which the rule is found again.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        asked: String,
     },
     /// Learned skills are divided, joined or put in order: the files as they should be.
     Reshape {
@@ -167,6 +170,12 @@ impl GeneratedLocation {
     }
 }
 
+/// How the reason of a rule ends that its skill has already.
+pub(crate) const AGAIN: &str = ", not for the first time";
+
+/// What the reason of a rule says that takes another's place.
+pub(crate) const INSTEAD: &str = "; it takes the place of";
+
 impl ProposalChange {
     /// Further details, where it was made from a finished run.
     pub(crate) fn generated(&self) -> Option<&GeneratedDetails> {
@@ -188,6 +197,17 @@ impl ProposalChange {
         }
     }
 
+    /// Whether another change would do the same: a rule that was said at another request or on another
+    /// day is one rule.
+    pub(crate) fn says_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Rule { rule: a, groups: x, .. }, Self::Rule { rule: b, groups: y, .. }) => {
+                a == b && x == y
+            }
+            _ => self == other,
+        }
+    }
+
     /// Every text in it, with the name of its field.
     pub(crate) fn texts(&self) -> Vec<(&str, &str)> {
         match self {
@@ -202,8 +222,8 @@ impl ProposalChange {
             Self::Replace { old_text, new_text } => {
                 vec![("oldText", old_text), ("newText", new_text)]
             }
-            Self::Rule { rule, description, when, .. } => {
-                vec![("description", description), ("body", rule), ("when", when)]
+            Self::Rule { rule, description, when, asked, .. } => {
+                vec![("description", description), ("body", rule), ("when", when), ("asked", asked)]
             }
             Self::Reshape { skills, .. } => {
                 let told = skills.iter();
@@ -408,6 +428,12 @@ impl Proposal {
             }
             _ => self.title.clone(),
         }
+    }
+
+    /// Whether it is a rule that the skill had already, or that takes the place of one it had.
+    pub fn was_said_before(&self) -> bool {
+        let is_rule = matches!(self.change, ProposalChange::Rule { .. });
+        is_rule && (self.reason.ends_with(AGAIN) || self.reason.contains(INSTEAD))
     }
 
     /// Changes the state, and notes who did it and why.

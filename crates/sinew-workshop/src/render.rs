@@ -48,8 +48,8 @@ pub(crate) fn result(
             }
             Ok(file.replacen(old_text.as_str(), new_text, 1))
         }
-        (ProposalChange::Rule { rule, when, groups, day, .. }, file) => {
-            rule_file::with_rule(name, TaughtRule { rule, when, groups, day }, file)
+        (ProposalChange::Rule { rule, when, groups, day, asked, .. }, file) => {
+            rule_file::with_rule(name, TaughtRule { rule, when, groups, day, asked }, file)
         }
         (ProposalChange::Retire { .. } | ProposalChange::Reshape { .. }, _) => {
             Err(WorkshopError::OnlyAsItIs)
@@ -67,9 +67,11 @@ pub(crate) fn overlay(
     match change {
         ProposalChange::Create { body, .. } => Ok(append(file, WORKFLOW, body)),
         ProposalChange::Append { section, body, .. } => Ok(append(file, section, body)),
-        ProposalChange::Rule { rule, when, day, .. } => {
-            rule_file::with_rule(name, TaughtRule { rule, when, groups: &[], day }, Some(file))
-        }
+        ProposalChange::Rule { rule, when, day, .. } => rule_file::with_rule(
+            name,
+            TaughtRule { rule, when, groups: &[], day, asked: "" },
+            Some(file),
+        ),
         ProposalChange::Replace { .. } => {
             Err(WorkshopError::NotOurs { owner: "installed", name: name.to_owned() })
         }

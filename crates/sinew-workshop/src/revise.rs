@@ -261,7 +261,7 @@ fn revised(change: &ProposalChange, revision: &ProposalRevision) -> Result<Propo
             _ => Err(WorkshopError::ReplaceNeedsBoth),
         };
     }
-    if let ProposalChange::Rule { rule, when, description, groups, day } = change {
+    if let ProposalChange::Rule { rule, when, description, groups, day, asked } = change {
         let written = given(&revision.body, rule);
         require("body", &written)?;
         return Ok(ProposalChange::Rule {
@@ -270,6 +270,7 @@ fn revised(change: &ProposalChange, revision: &ProposalRevision) -> Result<Propo
             description: given(&revision.description, description),
             groups: groups.clone(),
             day: day.clone(),
+            asked: asked.clone(),
         });
     }
     let (old_description, old_body, files, old_section) = match change {

@@ -6,7 +6,7 @@
 use serde_json::json;
 use sinew_skill::{sections, split_front_matter};
 
-use crate::activity::TAUGHT_KEY;
+use crate::activity::{ASKED_KEY, TAUGHT_KEY, asked_line, asked_of};
 use crate::error::Result;
 use crate::render::{new_skill, scalar};
 use crate::rule::{RuleRelation, compare, strengthened, without_count};
@@ -34,6 +34,14 @@ pub(crate) struct TaughtRule<'r> {
     pub(crate) groups: &'r [String],
     /// The day it was said, such as `2026-11-12`.
     pub(crate) day: &'r str,
+    /// The request that was corrected; empty where there was none.
+    pub(crate) asked: &'r str,
+}
+
+impl TaughtRule<'_> {
+    fn request(&self) -> Option<&str> {
+        Some(self.asked).filter(|asked| !asked.trim().is_empty())
+    }
 }
 
 /// What became of a rule.
@@ -56,13 +64,11 @@ pub(crate) fn with_rule(
     let Some(file) = existing else {
         let body = format!("# {}\n\n## {RULES}\n\n- {}", capitalised(taught.when), taught.rule);
         let plain = new_skill(name, &description(taught.when, &[taught.rule]), &body)?;
-        return Ok(match taught.groups {
-            [] => plain,
-            groups => {
-                let metadata = json!({ TAUGHT_KEY: groups.join(", ") });
-                plain.replacen("\n---\n", &format!("\nmetadata: {metadata}\n---\n"), 1)
-            }
-        });
+        let mut metadata = json!({ TAUGHT_KEY: taught.groups.join(", ") });
+        if let Some(request) = taught.request() {
+            metadata[ASKED_KEY] = json!(asked_line(&[], Some(request)));
+        }
+        return Ok(plain.replacen("\n---\n", &format!("\nmetadata: {metadata}\n---\n"), 1));
     };
     let (changed, _) = with_bullet(file, taught);
     Ok(with_front_matter(&changed, taught))
@@ -114,6 +120,23 @@ pub(crate) fn taught_groups(file: &str) -> Option<Vec<String>> {
     Some(groups.filter(|id| !id.is_empty()).collect())
 }
 
+/// A learned skill's file with requests that its rules corrected.
+pub(crate) fn with_asked(file: &str, requests: &[String]) -> String {
+    requests.iter().fold(file.to_owned(), |file, asked| {
+        with_front_matter(&file, TaughtRule { rule: "", when: "", groups: &[], day: "", asked })
+    })
+}
+
+/// The requests that a learned skill's rules corrected.
+pub(crate) fn asked(file: &str) -> Vec<String> {
+    let body = split_front_matter(file).map_or(file, |fenced| fenced.body);
+    let head = &file[..file.len() - body.len()];
+    let written = head.lines().find_map(|line| line.strip_prefix("metadata: "));
+    let metadata = written.and_then(|json| serde_json::from_str::<serde_json::Value>(json).ok());
+    let asked = metadata.as_ref().and_then(|metadata| metadata[ASKED_KEY].as_str());
+    asked.map(asked_of).unwrap_or_default()
+}
+
 /// Every list of a file, whatever section it is in: for files that are older than the section of rules.
 pub(crate) fn lists(file: &str) -> Vec<Vec<String>> {
     let body = split_front_matter(file).map_or(file, |fenced| fenced.body);
@@ -154,7 +177,7 @@ pub(crate) fn without_rules(file: &str, gone: &[String]) -> String {
     let kept =
         body.split_inclusive('\n').filter(|line| !is_gone(line.trim_end_matches(['\r', '\n'])));
     let left = format!("{head}{}", kept.collect::<String>());
-    with_front_matter(&left, TaughtRule { rule: "", when: "", groups: &[], day: "" })
+    with_front_matter(&left, TaughtRule { rule: "", when: "", groups: &[], day: "", asked: "" })
 }
 
 /// Whether a file holds as many rules as one skill should.
@@ -243,13 +266,19 @@ fn with_front_matter(file: &str, taught: TaughtRule<'_>) -> String {
         return file.to_owned();
     };
     let known = metadata[TAUGHT_KEY].as_str().unwrap_or_default();
-    let mut groups: Vec<String> = known.split(',').map(|id| id.trim().to_owned()).collect();
+    let groups = known.split(',').map(|id| id.trim().to_owned());
+    let mut groups: Vec<String> = groups.filter(|id| !id.is_empty()).collect();
     for group in taught.groups {
         if !groups.contains(group) {
             groups.push(group.clone());
         }
     }
     metadata[TAUGHT_KEY] = json!(groups.join(", "));
+    let asked = asked_of(metadata[ASKED_KEY].as_str().unwrap_or_default());
+    let asked = asked_line(&asked, taught.request());
+    if !asked.is_empty() {
+        metadata[ASKED_KEY] = json!(asked);
+    }
     let title = sections(fenced.body).into_iter().find(|section| section.level == 1);
     let when = title.map_or_else(|| taught.when.to_owned(), |title| title.title.to_lowercase());
     let described = scalar(&description(&when, &rules(file)));
@@ -292,7 +321,7 @@ mod tests {
     use super::*;
 
     fn taught<'r>(rule: &'r str, groups: &'r [String]) -> TaughtRule<'r> {
-        TaughtRule { rule, when: "committing changes", groups, day: "2026-11-12" }
+        TaughtRule { rule, when: "committing changes", groups, day: "2026-11-12", asked: "" }
     }
 
     #[test]

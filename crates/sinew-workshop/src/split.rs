@@ -31,6 +31,8 @@ const MIN_PART: usize = 3;
 struct RulePart {
     when: &'static str,
     rules: Vec<String>,
+    /// The requests that they corrected.
+    asked: Vec<String>,
 }
 
 impl Workshop<'_> {
@@ -52,7 +54,8 @@ impl Workshop<'_> {
             let largest = largest.map(|(id, _)| *id);
             parts.retain(|id, part| Some(*id) != largest && part.rules.len() >= MIN_PART);
         } else if !rest.is_empty() {
-            let part = RulePart { when: "doing what has no skill of its own", rules: rest };
+            let when = "doing what has no skill of its own";
+            let part = RulePart { when, rules: rest, asked: Vec::new() };
             parts.insert("", part);
             rest = Vec::new();
         }
@@ -73,8 +76,10 @@ impl Workshop<'_> {
                 None => self.unused_name(id)?,
             };
             let known = self.target(&home, &probe())?.1.map(|found| found.text);
-            let taught = TaughtRule { rule: "", when: part.when, groups: &groups, day: &day };
+            let (when, groups) = (part.when, &groups);
+            let taught = TaughtRule { rule: "", when, groups, day: &day, asked: "" };
             let text = with_rules(&home, &part.rules, taught, known.as_deref())?;
+            let text = text.map(|text| rule_file::with_asked(&text, &part.asked));
             evidence.extend(part.rules.iter().take(2).map(|rule| format!("{home}: {rule}")));
             moved.extend(part.rules.iter().cloned());
             skills.insert(home, text);
@@ -133,8 +138,10 @@ impl Workshop<'_> {
                 true => (near.id, near.when),
                 false => (near.group.id, near.group.when),
             };
-            let part = parts.entry(id).or_insert_with(|| RulePart { when, rules: Vec::new() });
+            let none = RulePart { when, rules: Vec::new(), asked: Vec::new() };
+            let part = parts.entry(id).or_insert(none);
             part.rules.push(rule.clone());
+            part.asked.extend(request.map(|(_, request)| request.clone()));
         }
         Ok((parts, rest))
     }

@@ -107,9 +107,9 @@ impl Workshop<'_> {
         let prepared = self.prepare(&wanted)?;
         let records = self.raw_records();
         let proposals = records.proposals()?;
-        let twin = proposals
-            .iter()
-            .find(|p| p.status.is_open() && p.skill_name == name && p.change == draft.change);
+        let twin = proposals.iter().find(|p| {
+            p.status.is_open() && p.skill_name == name && p.change.says_same(&draft.change)
+        });
         let mut entry = records.change()?;
         let mut proposal = match twin {
             Some(twin) => twin.clone(),

@@ -196,15 +196,17 @@ impl Workshop<'_> {
         let day = day_of(self.now());
         let (mut file, mut others) = (older.file.clone(), Vec::new());
         for rule in newer.rules() {
-            let taught = TaughtRule { rule, when: "", groups: &newer.groups, day: &day };
+            let taught = TaughtRule { rule, when: "", groups: &newer.groups, day: &day, asked: "" };
             match alike.contains(&rule) {
                 // What is in both counts once more; nothing takes another's place unseen.
                 true => file = with_rule(&older.name, taught, Some(&file))?,
                 false => others.push(rule.to_owned()),
             }
         }
-        let taught = TaughtRule { rule: "", when: "", groups: &newer.groups, day: &day };
+        let taught = TaughtRule { rule: "", when: "", groups: &newer.groups, day: &day, asked: "" };
         let file = with_rules(&older.name, &others, taught, Some(&file))?;
+        let asked = rule_file::asked(&newer.file);
+        let file = file.map(|file| rule_file::with_asked(&file, &asked));
         let reason = match (shared.is_empty(), alike.len()) {
             (false, 0) => "both are for the same kind of task".to_owned(),
             (false, same) => {
@@ -295,7 +297,8 @@ fn at_odds(skill: &LearnedSkill, day: &str) -> Result<Option<ReshapeRequest>> {
         let plain = without_count(rule).0;
         let is_same = |left: &&str| compare(plain, left) == RuleRelation::Same;
         if rule_file::rules(&file).iter().any(is_same) {
-            let taught = TaughtRule { rule: plain, when: "", groups: &skill.groups, day };
+            let taught =
+                TaughtRule { rule: plain, when: "", groups: &skill.groups, day, asked: "" };
             file = with_rule(&skill.name, taught, Some(&file))?;
         }
     }

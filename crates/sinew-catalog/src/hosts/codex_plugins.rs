@@ -24,13 +24,18 @@ pub(super) fn codex_home(env: &Environment) -> PathBuf {
 }
 
 /// Codex's configuration files, the one that decides first.
-pub(super) fn codex_configs(env: &Environment, reasons: &mut Vec<Reason>) -> Vec<Value> {
+fn codex_configs(env: &Environment, reasons: &mut Vec<Reason>) -> Vec<Value> {
     let files = [
         system_path(env, "/etc/codex/managed_config.toml"),
         codex_home(env).join("config.toml"),
         system_path(env, "/etc/codex/config.toml"),
     ];
     files.iter().filter_map(|path| kept(host_files::read_toml(path), reasons)).collect()
+}
+
+/// The file that is the user's.
+pub(super) fn codex_user_config(env: &Environment, reasons: &mut Vec<Reason>) -> Option<Value> {
+    kept(host_files::read_toml(&codex_home(env).join("config.toml")), reasons)
 }
 
 pub(super) fn find(env: &Environment, found: &mut PluginFinder) {

@@ -25,6 +25,21 @@ pub struct PluginOrigin {
     pub detail: Option<String>,
 }
 
+impl PluginOrigin {
+    /// The plugin, its version, where it was installed from, and why its host uses it or not.
+    pub fn sentence(&self) -> String {
+        let version = self.version.as_ref().map(|version| format!(" {version}"));
+        let market = self.marketplace.as_ref().map(|market| format!(" of {market}"));
+        let state = match self.state {
+            PluginState::Enabled => "on",
+            PluginState::Disabled => "off",
+        };
+        let detail = self.detail.as_ref().map(|detail| format!(": {detail}"));
+        let [version, market, detail] = [version, market, detail].map(Option::unwrap_or_default);
+        format!("{}{version}{market}, {state} in {}{detail}", self.name, self.host)
+    }
+}
+
 /// Whether a host uses a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, BorshDeserialize, BorshSerialize)]
 #[serde(rename_all = "lowercase")]

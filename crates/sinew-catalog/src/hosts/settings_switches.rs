@@ -7,7 +7,7 @@ use serde_json::Value;
 use sinew_settings::{Environment, Reason, ReasonCode, path_text};
 
 use super::claude_plugins::claude_settings;
-use super::codex_plugins::codex_configs;
+use super::codex_plugins::codex_user_config;
 use super::copilot_plugins::copilot_settings;
 use super::gemini_extensions::gemini_settings;
 use super::host_files::{self, kept};
@@ -36,17 +36,48 @@ pub enum HostSwitch {
     HiddenFromModel,
 }
 
+/// One rule about skills. A rule may also say that nothing is switched, over an earlier one.
+#[derive(Debug, Clone, PartialEq)]
+struct SwitchRule {
+    /// Its place among all rules: of those that fit a skill, the last counts.
+    order: usize,
+    switch: Option<HostSwitch>,
+    /// Where it is written, as a sentence for people.
+    place: String,
+}
+
 /// The settings of a host about its skills, read once per build.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct SwitchTable {
-    by_name: BTreeMap<String, (HostSwitch, String)>,
-    by_path: BTreeMap<PathBuf, (HostSwitch, String)>,
-    /// Patterns with `*`, in the order in which they are written; the last that fits counts.
-    patterns: Vec<(String, Option<HostSwitch>, String)>,
+    rules: usize,
+    by_name: BTreeMap<String, SwitchRule>,
+    by_path: BTreeMap<PathBuf, SwitchRule>,
+    /// Patterns with `*`, in the order in which they are written.
+    patterns: Vec<(String, SwitchRule)>,
     everything_off: Option<String>,
 }
 
 impl SwitchTable {
+    fn rule(&mut self, switch: Option<HostSwitch>, place: String) -> SwitchRule {
+        self.rules += 1;
+        SwitchRule { order: self.rules, switch, place }
+    }
+
+    fn add_name(&mut self, name: &str, switch: Option<HostSwitch>, place: String) {
+        let rule = self.rule(switch, place);
+        self.by_name.insert(name.to_owned(), rule);
+    }
+
+    fn add_path(&mut self, path: PathBuf, switch: Option<HostSwitch>, place: String) {
+        let rule = self.rule(switch, place);
+        self.by_path.insert(path, rule);
+    }
+
+    fn add_pattern(&mut self, pattern: &str, switch: Option<HostSwitch>, place: String) {
+        let rule = self.rule(switch, place);
+        self.patterns.push((pattern.to_owned(), rule));
+    }
+
     /// What the settings say about a skill, and where.
     pub(crate) fn find(&self, names: &[&str], file: &Path) -> Option<Reason> {
         let (switch, place) = self.decision(names, file)?;
@@ -60,20 +91,18 @@ impl SwitchTable {
         if let Some(place) = &self.everything_off {
             return Some((HostSwitch::Off, place));
         }
-        if !self.by_path.is_empty() {
+        let of_path = if self.by_path.is_empty() {
+            None
+        } else {
             let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
-            if let Some((switch, place)) =
-                self.by_path.get(file).or_else(|| self.by_path.get(&real))
-            {
-                return Some((*switch, place));
-            }
-        }
-        if let Some((switch, place)) = names.iter().find_map(|name| self.by_name.get(*name)) {
-            return Some((*switch, place));
-        }
+            self.by_path.get(file).or_else(|| self.by_path.get(&real))
+        };
+        let of_name = names.iter().find_map(|name| self.by_name.get(*name));
         let fits = |pattern: &str| names.iter().any(|name| fits(pattern, name));
-        let last = self.patterns.iter().rev().find(|(pattern, ..)| fits(pattern))?;
-        last.1.map(|switch| (switch, &last.2))
+        let of_pattern = self.patterns.iter().rev().find(|(pattern, _)| fits(pattern));
+        let all = [of_path, of_name, of_pattern.map(|(_, rule)| rule)];
+        let last = all.into_iter().flatten().max_by_key(|rule| rule.order)?;
+        last.switch.map(|switch| (switch, &last.place))
     }
 }
 
@@ -115,39 +144,45 @@ fn read_claude(
     env: &Environment,
     reasons: &mut Vec<Reason>,
 ) {
-    for settings in claude_settings(workspace, env, reasons) {
+    // The first file is the one that decides, whatever it says.
+    for settings in claude_settings(workspace, env, reasons).into_iter().rev() {
         let overrides = settings.value.get("skillOverrides").and_then(Value::as_object);
         for (name, word) in overrides.into_iter().flatten() {
-            let switch = match word.as_str() {
-                Some("off") => HostSwitch::Off,
-                Some("user-invocable-only") => HostSwitch::HiddenFromModel,
+            let word = word.as_str().unwrap_or_default();
+            let switch = match word {
+                "off" => Some(HostSwitch::Off),
+                "user-invocable-only" => Some(HostSwitch::HiddenFromModel),
+                // With its name alone the model still sees it.
+                "on" | "name-only" => None,
                 _ => continue,
             };
-            let word = word.as_str().unwrap_or_default();
             let place = format!("skillOverrides of the {} settings says {word}", settings.scope);
-            // The first file read is the one that decides.
-            table.by_name.entry(name.clone()).or_insert((switch, place));
+            table.add_name(name, switch, place);
         }
     }
 }
 
+/// Codex takes the entries of the user's file one after the other, and the last that fits counts. Those of
+/// the machine's files are not asked, and an entry with a name and a path is none.
 fn read_codex(table: &mut SwitchTable, env: &Environment, reasons: &mut Vec<Reason>) {
-    for config in codex_configs(env, reasons) {
-        let entries = config.get("skills").and_then(|skills| skills.get("config"));
-        for entry in entries.and_then(Value::as_array).into_iter().flatten() {
-            if entry.get("enabled").and_then(Value::as_bool) != Some(false) {
-                continue;
-            }
-            let place = "[[skills.config]] of config.toml switches it off".to_owned();
-            if let Some(path) = entry.get("path").and_then(Value::as_str) {
+    let Some(config) = codex_user_config(env, reasons) else { return };
+    let entries = config.get("skills").and_then(|skills| skills.get("config"));
+    for entry in entries.and_then(Value::as_array).into_iter().flatten() {
+        let Some(enabled) = entry.get("enabled").and_then(Value::as_bool) else { continue };
+        let switch = (!enabled).then_some(HostSwitch::Off);
+        let place = "[[skills.config]] of config.toml switches it off".to_owned();
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        match (text("path"), text("name")) {
+            (Some(path), None) => {
                 let mut path = env.expand_home(path);
                 if !path.ends_with("SKILL.md") {
                     path.push("SKILL.md");
                 }
-                table.by_path.insert(path, (HostSwitch::Off, place));
-            } else if let Some(name) = entry.get("name").and_then(Value::as_str) {
-                table.by_name.insert(name.to_owned(), (HostSwitch::Off, place));
+                let path = std::fs::canonicalize(&path).unwrap_or(path);
+                table.add_path(path, switch, place);
             }
+            (None, Some(name)) => table.add_name(name.trim(), switch, place),
+            _ => {}
         }
     }
 }
@@ -157,7 +192,7 @@ fn read_copilot(table: &mut SwitchTable, env: &Environment, reasons: &mut Vec<Re
     let names = settings.get("disabledSkills").and_then(Value::as_array).into_iter().flatten();
     for name in names.filter_map(Value::as_str) {
         let place = "disabledSkills of settings.json names it".to_owned();
-        table.by_name.insert(name.to_owned(), (HostSwitch::Off, place));
+        table.add_name(name, Some(HostSwitch::Off), place);
     }
 }
 
@@ -175,7 +210,9 @@ fn read_gemini(
         let names = skills.get("disabled").and_then(Value::as_array).into_iter().flatten();
         for name in names.filter_map(Value::as_str) {
             let place = format!("skills.disabled of the {scope} settings names it");
-            table.by_name.entry(name.to_owned()).or_insert((HostSwitch::Off, place));
+            if !table.by_name.contains_key(name) {
+                table.add_name(name, Some(HostSwitch::Off), place);
+            }
         }
     }
 }
@@ -203,11 +240,11 @@ fn read_opencode(
             };
             match rule {
                 Value::String(_) => {
-                    table.patterns.push(("*".to_owned(), switch(rule), place("every skill")));
+                    table.add_pattern("*", switch(rule), place("every skill"));
                 }
                 Value::Object(words) => {
                     for (pattern, word) in words {
-                        table.patterns.push((pattern.clone(), switch(word), place(pattern)));
+                        table.add_pattern(pattern, switch(word), place(pattern));
                     }
                 }
                 _ => {}

@@ -26,7 +26,8 @@ pub enum DescriptionForm {
 ///
 /// `{basis}` in the introduction says what the model scans. In the notices `{included}` and
 /// `{total}` are numbers, `{descriptions}` says what happened to them, `{audit}` is the command that
-/// shows more, and `{search}` a sentence on the host's search tool.
+/// shows more, and `{search}` a sentence on the host's search tool. What happened to descriptions is one
+/// of two phrases of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PromptWording {
@@ -36,6 +37,10 @@ pub struct PromptWording {
     pub some_listed: Cow<'static, str>,
     /// The notice when all skills are listed but their descriptions are not complete.
     pub all_listed: Cow<'static, str>,
+    /// The phrase of a notice for descriptions that are shortened.
+    pub shortened: Cow<'static, str>,
+    /// The phrase of a notice for descriptions that are missing.
+    pub names_only: Cow<'static, str>,
 }
 
 const INTRODUCTION: &str = "\
@@ -54,12 +59,17 @@ const SOME_LISTED: &str =
 const ALL_LISTED: &str =
     "(All {total} skills are listed{descriptions}. `{audit}` shows them whole.{search})";
 
+/// How OpenClaw and OpenPocket begin the notice, which hosts and their users look for.
+const TRUNCATED: &str = "⚠️ Skills truncated: included {included} of {total}{descriptions}. Run `{audit}` to audit.{search}";
+
 impl Default for PromptWording {
     fn default() -> Self {
         Self {
             introduction: INTRODUCTION.into(),
             some_listed: SOME_LISTED.into(),
             all_listed: ALL_LISTED.into(),
+            shortened: ", with descriptions cut short".into(),
+            names_only: ", without descriptions".into(),
         }
     }
 }
@@ -70,6 +80,17 @@ impl PromptWording {
         let introduction = introduction.into();
         let gap = if introduction.ends_with('\n') { "" } else { "\n" };
         Self { introduction: format!("{introduction}{gap}").into(), ..Self::default() }
+    }
+
+    /// The same with the notice that OpenClaw and OpenPocket give where skills are missing.
+    #[must_use]
+    pub fn with_reference_notice(self) -> Self {
+        Self {
+            some_listed: TRUNCATED.into(),
+            shortened: " (compact format, descriptions shortened)".into(),
+            names_only: " (compact format, descriptions omitted)".into(),
+            ..self
+        }
     }
 
     pub(super) fn introduction(&self, form: DescriptionForm) -> String {
@@ -95,8 +116,8 @@ impl PromptWording {
             .unwrap_or_default();
         let descriptions = match form {
             DescriptionForm::Full => "",
-            DescriptionForm::Shortened => ", with descriptions cut short",
-            DescriptionForm::NamesOnly => ", without descriptions",
+            DescriptionForm::Shortened => &*self.shortened,
+            DescriptionForm::NamesOnly => &*self.names_only,
         };
         let template = if complete { &self.all_listed } else { &self.some_listed };
         let notice = template

@@ -3,7 +3,8 @@
 use serde_json::Value;
 use sinew_catalog::commands::{CommandSpec, SlashCommands};
 use sinew_catalog::prompt::{
-    NoticeLength, PromptBlock, PromptLimits, PromptOverhead, PromptRequest, PromptSkill, build,
+    NoticeLength, PromptBlock, PromptLimits, PromptOverhead, PromptRequest, PromptSkill,
+    PromptWording, build,
 };
 use sinew_catalog::references;
 use sinew_settings::config::PromptPlanner;
@@ -102,6 +103,8 @@ fn openclaw(
     request.overhead = Some(overhead(golden));
     request.remote_note = remote_note;
     request.context_tokens = context_tokens;
+    request.audit_command = "openclaw skills check";
+    request.wording = PromptWording::default().with_reference_notice();
     build(&request)
 }
 
@@ -118,6 +121,11 @@ fn block(text: &str) -> &str {
     text.find("<available_skills>").map_or("", |at| &text[at..])
 }
 
+/// The line that says that skills are missing.
+fn notice(text: &str) -> Option<&str> {
+    text.lines().find(|line| line.contains("Skills truncated: "))
+}
+
 #[test]
 fn the_openclaw_planner_gives_the_recorded_blocks() {
     let Some(golden) = golden() else { return };
@@ -129,6 +137,7 @@ fn the_openclaw_planner_gives_the_recorded_blocks() {
         assert_eq!(Some(built.report.included), number(case, "included"), "{name} included");
         assert_eq!(Some(built.report.used), number(case, "len"), "{name} len");
         assert_eq!(block(&built.text), block(text(case, "output")), "{name} block");
+        assert_eq!(notice(&built.text), notice(text(case, "output")), "{name} notice");
     }
 }
 

@@ -359,6 +359,27 @@ fn a_hosts_own_settings_switch_skills_off_and_say_so() {
     ready c [claude-code-personal]
       host-hidden: skillOverrides of the local settings says user-invocable-only
     ");
+    // A nearer file decides, also where it switches on.
+    let nearer = TestMachine::new()
+        .profile("claude-code")
+        .skill("home/.claude/skills/d", "d")
+        .skill("home/.claude/skills/e", "e")
+        .skill("home/.claude/skills/f", "f")
+        .file(
+            "home/.claude/settings.json",
+            "{\"skillOverrides\":{\"d\":\"off\",\"e\":\"off\",\"f\":\"off\"}}",
+        )
+        .file("work/.claude/settings.json", "{\"skillOverrides\":{\"e\":\"name-only\"}}")
+        .file(
+            "work/.claude/settings.local.json",
+            "{\"skillOverrides\":{\"d\":\"on\",\"f\":\"sometimes\"}}",
+        );
+    assert_snapshot!(nearer.catalog_table(), @r"
+    ready d [claude-code-personal]
+    ready e [claude-code-personal]
+    disabled f [claude-code-personal]
+      host-disabled: skillOverrides of the user settings says off
+    ");
     let opencode = TestMachine::new()
         .profile("opencode")
         .skill("home/.claude/skills/secret-a", "secret-a")
@@ -370,6 +391,34 @@ fn a_hosts_own_settings_switch_skills_off_and_say_so() {
     let catalog = opencode.catalog();
     assert!(!catalog.get("secret-a").expect("it").model_visible);
     assert!(catalog.get("b").expect("b").model_visible);
+}
+
+/// Of the entries that fit a skill, by name or by path, the last counts.
+#[test]
+fn codexs_later_entry_decides() {
+    let check = |entries: &[(&str, bool)], wanted: EntryState| {
+        let machine = TestMachine::new().profile("codex").skill("home/.codex/skills/b", "b");
+        let file = machine.path("home/.codex/skills/b/SKILL.md");
+        let text: Vec<String> = entries
+            .iter()
+            .map(|(by, enabled)| {
+                let by = by.replace("$FILE", &file.to_string_lossy());
+                format!("[[skills.config]]\n{by}\nenabled = {enabled}\n")
+            })
+            .collect();
+        machine.write("home/.codex/config.toml", text.concat());
+        let found = machine.catalog().get("b").expect("the skill").state;
+        assert_eq!(found, wanted, "{entries:?}");
+    };
+    let (name, path) = ("name = \"b\"", "path = \"$FILE\"");
+    check(&[(name, false)], EntryState::Disabled);
+    check(&[(path, false)], EntryState::Disabled);
+    check(&[(name, false), (path, true)], EntryState::Ready);
+    check(&[(path, false), (name, true)], EntryState::Ready);
+    check(&[(path, true), (name, false)], EntryState::Disabled);
+    check(&[(name, false), (name, true), (path, false)], EntryState::Disabled);
+    let both = "name = \"b\"\npath = \"$FILE\"";
+    check(&[(both, false)], EntryState::Ready);
 }
 
 /// Whatever a plugin's files say: what they name outside stays out, what is too long or not a file is
@@ -627,11 +676,40 @@ fn every_host_of_the_table_has_folders_a_source_and_a_profile() {
         let profile = sinew_catalog::Profile::find(host.id).expect("a profile");
         assert_eq!(profile.roots.len(), host.personal.len() + host.project.len(), "{}", host.id);
     }
+    let with_servers = sinew_catalog::HOSTS.iter().filter_map(|host| host.mcp);
+    let servers: Vec<_> = with_servers.collect();
+    assert!(servers.len() >= 7, "{servers:?}");
+    for servers in servers {
+        assert!(servers.file.starts_with('{') && !servers.key.is_empty(), "{servers:?}");
+        assert!(servers.source.starts_with("https://") && servers.looked_up.len() == 10);
+    }
     let mut ids: Vec<&str> = sinew_catalog::all_profiles().map(|profile| profile.name).collect();
     ids.sort_unstable();
     let count = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), count, "two profiles have one name");
+}
+
+/// VS Code and Letta Code have rows, and a host of the configuration is a profile of its own.
+#[test]
+fn further_hosts_are_profiles() {
+    let names = |machine: TestMachine| -> String {
+        let catalog = machine.catalog();
+        catalog.entries.iter().map(|entry| entry.name.as_str()).collect()
+    };
+    let machine = |profile: &str| {
+        TestMachine::new()
+            .profile(profile)
+            .skill("home/.copilot/skills/a", "a")
+            .skill("home/.agents/skills/b", "b")
+            .skill("work/.github/skills/c", "c")
+            .skill("work/.claude/skills/d", "d")
+            .skill("home/.letta/skills/e", "e")
+            .skill("work/.skills/f", "f")
+            .skill("work/.agents/skills/g", "g")
+    };
+    assert_eq!(names(machine("vscode")), "abcdg");
+    assert_eq!(names(machine("letta")), "efg");
 }
 
 #[test]
@@ -665,6 +743,31 @@ fn cursors_rules_with_a_description_are_used_like_skills() {
     assert!(
         catalog.issues.iter().any(|issue| issue.detail.contains("1 rules have no description"))
     );
+}
+
+/// Cursor reads packages once it works on their files, and calls a skill what its folder is called.
+#[test]
+fn cursor_reads_packages_and_names_skills_by_folder() {
+    let machine = TestMachine::new()
+        .profile("cursor")
+        .skill("work/.cursor/skills/top", "another-name")
+        .skill("home/.agents/skills/own", "own")
+        .skill("work/apps/web/.cursor/skills/style", "style")
+        .skill("work/apps/api/.agents/skills/routes", "routes")
+        .file(
+            "work/apps/web/.cursor/rules/forms.mdc",
+            "---\ndescription: How forms are built\nalwaysApply: false\n---\nUse labels.\n",
+        );
+    assert_snapshot!(machine.catalog_table(), @r"
+    ready forms [cursor-rules-nested]
+      host-hidden: its host offers it once files below apps/web are worked on
+    ready own [agents-skills-personal]
+    ready routes [agents-skills-nested]
+      host-hidden: its host offers it once files below apps/api are worked on
+    ready style [cursor-nested]
+      host-hidden: its host offers it once files below apps/web are worked on
+    ready top [cursor-project]
+    ");
 }
 
 /// A warm look asks the host's settings again.

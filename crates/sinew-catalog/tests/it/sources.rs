@@ -27,10 +27,56 @@ fn a_workspace_skill_wins_over_all_other_tiers() {
             "agents-skills-project",
             "agents-skills-personal",
             "openclaw-managed",
-            "openclaw-bundled",
-            "openclaw-extra"
+            "openclaw-extra",
+            "openclaw-bundled"
         ]
     );
+}
+
+/// OpenClaw ranks what it ships above folders that were added; sinew carries skills for those who have
+/// none, so they give way to any other.
+#[test]
+fn a_carried_skill_gives_way_to_every_other_but_where_a_host_says_otherwise() {
+    let folders = [
+        "home/.openclaw/skills",
+        "home/.openpocket/skills",
+        "home/.claude/skills",
+        "work/.claude/skills",
+        "home/.codex/skills",
+        "work/.codex/skills",
+        "home/.cursor/skills",
+        "work/.cursor/skills",
+        "home/.gemini/skills",
+        "work/.gemini/skills",
+        "home/.copilot/skills",
+        "work/.github/skills",
+        "work/.goose/skills",
+        "home/.config/opencode/skills",
+        "work/.opencode/skills",
+        "extra/skills",
+    ];
+    for folder in folders {
+        let machine = || {
+            TestMachine::new()
+                .config("{skills: {load: {extraDirs: ['$ROOT/extra/skills']}}}")
+                .bundled("bundled")
+                .skill("bundled/pdf", "pdf")
+                .skill(&format!("{folder}/pdf"), "pdf")
+        };
+        let catalog = machine().catalog();
+        let winner = catalog.get("pdf").expect("one of the two");
+        assert!(!winner.bundled && winner.state == EntryState::Ready, "{folder}: {winner:?}");
+        let copies = catalog.shadowed_by(winner);
+        assert!(copies.len() == 1 && copies[0].bundled, "{folder}: {copies:?}");
+    }
+    let openclaw = TestMachine::new()
+        .profile("openclaw")
+        .config("{skills: {load: {extraDirs: ['$ROOT/extra/skills']}}}")
+        .bundled("bundled")
+        .skill("bundled/pdf", "pdf")
+        .skill("extra/skills/pdf", "pdf");
+    let catalog = openclaw.catalog();
+    assert!(catalog.get("pdf").is_some_and(|winner| winner.bundled));
 }
 
 #[test]
@@ -99,11 +145,34 @@ fn each_agents_profile_reads_its_own_folders() {
     assert_eq!(names("openpocket"), "w");
     assert_eq!(names("claude-code"), "c");
     assert_eq!(names("codex"), "px");
-    assert_eq!(names("cursor"), "cux");
+    assert_eq!(names("cursor"), "cpux");
     assert_eq!(names("goose"), "cps");
     // Gemini CLI does not trust the workspace.
     assert_eq!(names("gemini"), "p");
     assert_eq!(names("opencode"), "cop");
+}
+
+/// goose has folders of its own among its settings, and the user's folder wins over those of others.
+#[test]
+fn gooses_own_folders_are_read_in_its_order() {
+    let mut machine = TestMachine::new().profile("goose");
+    for (folder, name) in [
+        ("home/.config/agents/skills", "e"),
+        ("home/.claude/skills", "d"),
+        ("home/.config/goose/skills", "c"),
+        ("home/.agents/skills", "b"),
+        ("work/.claude/skills", "a"),
+    ] {
+        let said =
+            |name: &str, text: &str| format!("---\nname: {name}\ndescription: {text}\n---\n");
+        machine = machine
+            .file(&format!("{folder}/{name}/SKILL.md"), said(name, name))
+            .file(&format!("{folder}/dup/SKILL.md"), said("dup", folder));
+    }
+    let catalog = machine.catalog();
+    let names: Vec<&str> = catalog.unshadowed().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "dup", "e"]);
+    assert_eq!(catalog.get("dup").expect("one of them").description, "work/.claude/skills");
 }
 
 #[test]

@@ -262,6 +262,7 @@ pub(crate) fn changed_lines(diff: &str) -> String {
         (added, 0) => format!("{added} lines added"),
         (0, 1) => "1 line removed".to_owned(),
         (0, removed) => format!("{removed} lines removed"),
+        (1, removed) => format!("1 line added, {removed} removed"),
         (added, removed) => format!("{added} lines added, {removed} removed"),
     }
 }

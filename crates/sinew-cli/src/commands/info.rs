@@ -157,6 +157,8 @@ fn write_info(text: &mut String, info: &SkillDetails, width: usize) -> std::fmt:
     };
     field("file", &entry.file_path.to_string_lossy())?;
     field("source", &format!("{} (tier {})", entry.source, entry.tier.as_str()))?;
+    let plugin = entry.plugin.as_ref().map(|plugin| plugin.sentence());
+    field("plugin", plugin.as_deref().unwrap_or_default())?;
     field("key", &entry.skill_key)?;
     field("homepage", entry.homepage.as_deref().unwrap_or_default())?;
     field("command", &entry.command_name.as_deref().map(|c| format!("/{c}")).unwrap_or_default())?;
@@ -181,7 +183,11 @@ fn write_info(text: &mut String, info: &SkillDetails, width: usize) -> std::fmt:
     field("digest", entry.content_hash.get(..shown).unwrap_or(&entry.content_hash))?;
     write_env(text, &info.env)?;
     if entry.via.is_some() {
-        writeln!(text, "  found on a machine that the host is connected to")?;
+        let machine = match &entry.via_machine {
+            Some(name) => format!("{}, a machine", render::safe(name)),
+            None => "a machine".to_owned(),
+        };
+        writeln!(text, "  found on {machine} that the host is connected to")?;
     }
     let mut others = entry.reasons.iter().filter(|reason| !is_held(reason)).peekable();
     if others.peek().is_some() {

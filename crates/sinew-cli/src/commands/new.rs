@@ -148,17 +148,13 @@ fn write_report(text: &mut String, report: &NewSkillReport<'_>) -> std::fmt::Res
     for (probability, name, is_own, usable) in rows {
         let mark = if is_own { render::good("●") } else { render::dim("○") };
         let note = match (is_own, usable) {
-            (true, _) => "  this skill",
+            (true, _) => "this skill",
             (false, true) => "",
-            (false, false) => "  cannot be used here now",
+            (false, false) => "cannot be used here now",
         };
-        let name = render::safe(name);
-        writeln!(
-            text,
-            "  {mark} {:>4} {name}{}",
-            sinew_engine::percent(probability),
-            render::dim(note)
-        )?;
+        let gap = if note.is_empty() { "" } else { "  " };
+        let (name, likely) = (render::safe(name), sinew_engine::percent(probability));
+        writeln!(text, "  {mark} {likely:>4} {name}{gap}{}", render::dim(note))?;
     }
     Ok(())
 }

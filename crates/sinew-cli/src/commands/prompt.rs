@@ -2,7 +2,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 use sinew_catalog::SnapshotRecord;
 use sinew_catalog::prompt::{PromptMode, PromptReport};
-use sinew_engine::{Engine, PromptOptions};
+use sinew_engine::{Engine, PromptOptions, ResolvedSkill};
 use sinew_settings::Reason;
 use sinew_settings::config::PromptPlanner;
 
@@ -61,6 +61,9 @@ struct PromptAnswer<'a> {
     report: &'a PromptReport,
     reasons: &'a [Reason],
     snapshot: SnapshotRecord<'a>,
+    /// The skills that the block names.
+    #[serde(rename = "resolvedSkills")]
+    resolved_skills: Vec<ResolvedSkill>,
 }
 
 pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> CommandResult {
@@ -94,6 +97,7 @@ pub(crate) fn run(args: &PromptArgs, engine: &Engine, out: &mut Printer) -> Comm
         report: &block.report,
         reasons: &block.reasons,
         snapshot: snapshot.record(),
+        resolved_skills: engine.skills().resolved_skills(&snapshot.catalog, &block),
     };
     out.document(&answer, |text| {
         if let Some(guidance) = &guidance {

@@ -49,5 +49,8 @@ pub(crate) fn run(args: &RestoreArgs, engine: &Engine, out: &mut Printer) -> Com
     let restored =
         hub.restore(strictness, &by, &workdir, &mut approver).map_err(EngineError::from)?;
     let records: Vec<HubRecord> = restored.iter().map(HubRecord::restored).collect();
+    if records.is_empty() {
+        out.note("the lock records nothing here, so there is nothing to reinstall");
+    }
     print_records(&records, out)
 }

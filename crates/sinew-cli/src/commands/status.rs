@@ -49,7 +49,7 @@ pub(super) fn write_machine(
         (skills.blocked, "blocked"),
         (skills.broken, "broken"),
         (skills.disabled, "switched off"),
-        (skills.shadowed, "shadowed copies"),
+        (skills.shadowed, if skills.shadowed == 1 { "shadowed copy" } else { "shadowed copies" }),
     ] {
         if count > 0 {
             counts.push(format!("{count} {what}"));

@@ -10,7 +10,7 @@ const MAX_LINES: usize = 40;
 /// What no screen holds: tabs, escaped line breaks, placeholders in the place of names, and certainty
 /// where there is none.
 const NEVER: &[&str] =
-    &["\t", "\\u{a}", "<skill>", "<name>", "<agent>", "<RULE>", " 0 %", "apt apt"];
+    &["\t", "\\u{a}", "<skill>", "<name>", "<agent>", "<RULE>", " 0 %", "100 %", "apt apt"];
 
 /// What is wrong with a screen, in sentences. `wide` is the same answer where nothing is wrapped.
 pub(super) fn screen_faults(shown: &str, wide: &str, width: usize, all: bool) -> Vec<String> {
@@ -64,6 +64,7 @@ mod tests {
             ("one two three\n", "13 columns: one two three"),
             ("one \n", "ends with spaces: \"one \""),
             ("one\ttwo\n", "holds \"\\t\""),
+            ("sure 100 %\n", "holds \"100 %\""),
         ] {
             let faults = screen_faults(shown, wide, 10, false);
             assert!(faults.iter().any(|found| found == fault), "{faults:?}");

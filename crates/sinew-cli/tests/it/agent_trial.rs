@@ -319,3 +319,72 @@ fn opencode_passes_on_what_its_plugin_promised() {
     assert_eq!((code, &report["works"]), (Some(0), &json!(true)), "{report:#}");
     assert_eq!((&report["skill"], &report["arrival"]), (&json!("photo-resizer"), &json!("text")));
 }
+
+/// Library mode is a setting of the agent's own: the real program lists the core alone, and the text of a
+/// skill that it no longer lists still arrives.
+fn check_library_mode(agent: &str, folder: &str, options: &[&str], packages: &NpmPackages) {
+    let pinned = "{hook: {deadlineMs: 10000}, skills: {prompt: {pin: ['harbour-notes']}}}";
+    let mut machine = TestMachine::new()
+        .file(&format!("{folder}/photo-resizer/SKILL.md"), SKILL)
+        .file("home/.sinew/config.json5", pinned);
+    for name in ["harbour-notes", "tide-tables", "leek-soup", "rail-letters"] {
+        let about = format!("Everything about {name} that a harbour master has to know.");
+        let text = format!("---\nname: {name}\ndescription: {about}\n---\n# It\n");
+        machine = machine.file(&format!("{folder}/{name}/SKILL.md"), text);
+    }
+    let connect = |more: &[&str]| {
+        let args: Vec<&str> =
+            ["connect", agent].iter().chain(options).chain(more).copied().collect();
+        let done = sinew(&machine, &args);
+        assert!(done.ends_with("exit 0"), "{agent}: {done}");
+    };
+    connect(&[]);
+    if agent == "codex" {
+        trust_hooks(&machine, packages);
+    }
+    let (before, _) = tried(&machine, packages, agent);
+    connect(&["--library"]);
+    let (after, code) = tried(&machine, packages, agent);
+    assert_eq!((code, &after["works"]), (Some(0), &json!(true)), "{agent}: {after:#}");
+    let listed = |report: &Value| report["host_listed"].as_u64().expect("a number");
+    assert!(listed(&before) >= 5, "{agent}: {before:#}");
+    assert_eq!(listed(&before) - listed(&after), 4, "{agent}: all but the pinned one: {after:#}");
+    assert_eq!((&after["skill"], &after["arrival"]), (&json!("photo-resizer"), &json!("text")));
+}
+
+#[test]
+fn codex_obeys_library_mode() {
+    let Some(packages) = packages() else { return };
+    check_library_mode("codex", "home/.agents/skills", &[], &packages);
+}
+
+#[test]
+fn opencode_obeys_library_mode() {
+    let hosts = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS);
+    let Some(packages) = hosts else { return };
+    let folder = "home/.config/opencode/skills";
+    check_library_mode("opencode", folder, &["--mcp", "--hooks"], &packages);
+}
+
+/// Gemini CLI is large, so it is asked where there is time.
+#[test]
+fn gemini_obeys_library_mode() {
+    if std::env::var_os("SINEW_LONG").is_none() {
+        return;
+    }
+    let gemini = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "gemini", GEMINI);
+    let Some(packages) = gemini else { return };
+    check_library_mode("gemini", "home/.gemini/skills", &[], &packages);
+}
+
+/// What connecting allows is called without a person.
+#[test]
+fn claude_code_calls_what_connecting_allowed() {
+    let Some(packages) = packages() else { return };
+    let machine = machine();
+    assert!(sinew(&machine, &["connect", "claude-code", "--allow-read"]).ends_with("exit 0"));
+    let (report, _) = tried(&machine, &packages, "claude-code");
+    assert_eq!(report["call"]["state"], "worked", "{report:#}");
+    let chars = report["call"]["chars"].as_u64();
+    assert!(chars.is_some_and(|chars| chars <= 1_400), "{report:#}");
+}

@@ -2,7 +2,8 @@
 //! user's own, and how new ones are written.
 
 use std::fs;
-use std::process::Command;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
 use serde_json::{Value, json};
@@ -44,6 +45,21 @@ fn entry(machine: &TestMachine, name: &str) -> Value {
 fn at_terminal(machine: &TestMachine, args: &[&str], keys: &str) -> String {
     let library = [("SINEW_BUNDLED_SKILLS_DIR", LIBRARY.to_owned())];
     crate::support::typed_with(machine, args, keys, &library).replace(LIBRARY, "$LIBRARY")
+}
+
+/// What a command says to this on its standard input.
+fn answer_of(command: &mut Command, input: &str) -> String {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("sinew runs");
+    let mut pipe = child.stdin.take().expect("a pipe");
+    pipe.write_all(input.as_bytes()).expect("written");
+    drop(pipe);
+    let output = child.wait_with_output().expect("its end");
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
@@ -182,6 +198,61 @@ fn the_users_own_skill_wins_and_that_is_said() {
     let why = sinew(&machine, &["why", "github"]);
     assert!(why.contains("it is used instead of $LIBRARY/github/SKILL.md"), "{why}");
     assert_eq!(entry(&machine, "github")["state"], "shadowed");
+}
+
+/// A carried skill that lacks its program once stood in the way of an agent's own that lacks nothing.
+#[test]
+fn an_agents_own_skill_wins_and_that_is_said() {
+    let own = "---\nname: github\ndescription: Open pull requests at our forge with its own script. Use for \
+               pull requests.\n---\n\n# Our forge\n\nRun the script of the forge.\n";
+    for (folder, agent) in [
+        ("home/.claude/skills", "claude-code"),
+        ("home/.codex/skills", "codex"),
+        ("home/.gemini/skills", "codex"),
+        ("home/.cursor/skills", "claude-code"),
+        ("work/.opencode/skills", "codex"),
+        ("extra/skills", "claude-code"),
+        ("plugins/forge/skills", "codex"),
+    ] {
+        let machine = TestMachine::new().file(&format!("{folder}/github/SKILL.md"), own);
+        let extra = machine.path("extra/skills");
+        let config = json!({
+            "hook": {"deadlineMs": 10_000},
+            "skills": {"load": {"extraDirs": [extra]}},
+            "plugins": {"load": {"paths": [machine.path("plugins/forge")]}},
+        });
+        let machine = machine
+            .file(CONFIG, config.to_string())
+            .file("plugins/forge/openclaw.plugin.json", "{id: 'forge', skills: ['skills']}");
+        assert_eq!(entry(&machine, "github")["state"], "shadowed", "{folder}");
+        let listing = json_of(&machine, &["list"]);
+        assert_eq!(listing["replacesBundled"], json!(["github"]), "{folder}");
+        let listed = sinew(&machine, &["list"]);
+        assert!(listed.contains("ready\tgithub\tOpen pull requests at our forge"), "{listed}");
+        assert!(
+            listed.contains("used instead of the carried one of the same name: github"),
+            "{listed}"
+        );
+        let why = sinew(&machine, &["why", "github"]);
+        assert!(why.contains("it is used instead of $LIBRARY/github/SKILL.md"), "{folder}: {why}");
+        let event = json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt_id": "p",
+            "prompt": "use the github skill to open a pull request", "cwd": machine.path("work")});
+        let mut hook = with_library(&machine, &["hook", "auto", "--agent", agent]);
+        let told = answer_of(&mut hook, &event.to_string());
+        assert!(told.contains("Run the script of the forge"), "{folder} to {agent}: {told}");
+        assert!(!told.contains("unavailable_skill"), "{folder} to {agent}: {told}");
+    }
+}
+
+/// The switch of a name reaches the skill that is used.
+#[cfg(unix)]
+#[test]
+fn an_agents_own_skill_is_switched_like_any_other() {
+    let machine = TestMachine::new().skill("home/.claude/skills/github", "github");
+    let told = at_terminal(&machine, &["disable", "github"], "y\r");
+    assert!(told.ends_with("exit 0"), "{told}");
+    let listed = sinew(&machine, &["list", "github"]);
+    assert!(listed.contains("disabled\tgithub\t"), "{told}\n{listed}");
 }
 
 #[test]

@@ -85,6 +85,24 @@ fn a_prompt_that_leaves_skills_out_says_so_to_the_person_too() {
     assert_eq!(shown.matches("<skill>").count(), 3);
 }
 
+/// What a skill consists of, and what its author wrote beyond the fields that are known.
+#[test]
+fn info_lists_the_files_and_the_front_matter() {
+    let machine = sinew_testkit::TestMachine::new()
+        .file(
+            "work/skills/soup/SKILL.md",
+            "---\nname: soup\ndescription: Soups\nversion: 1.4.0\nauthor: Ada\ntags: [food, warm]\n---\n# Soup\n",
+        )
+        .file("work/skills/soup/scripts/cook.sh", "#!/bin/sh\n");
+    let shown = sinew(&machine, &["info", "soup", "--files"]);
+    assert!(shown.contains("files        2, ") && shown.contains("scripts/cook.sh"), "{shown}");
+    assert!(!sinew(&machine, &["info", "soup"]).contains("cook.sh"));
+    let info = json(&machine, &["info", "soup"]);
+    let front = &info["frontmatter"];
+    assert_eq!((&front["version"], &front["author"]), (&"1.4.0".into(), &"Ada".into()), "{info}");
+    assert_eq!(front["tags"], serde_json::json!(["food", "warm"]));
+}
+
 #[test]
 fn read_prints_a_skill_and_its_files() {
     let machine = TestMachine::new()

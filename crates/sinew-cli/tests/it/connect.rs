@@ -65,6 +65,38 @@ fn changed_lines(before: &str, after: &str) -> (usize, usize) {
     (count(before, after), count(after, before))
 }
 
+/// OpenPocket gets a skill, and a place on the list of programs where it keeps one.
+#[test]
+fn openpocket_gets_a_skill_and_leave_to_run_it() {
+    let path = "home/.openpocket/config.json";
+    let skill = "home/.openpocket/skills/sinew/SKILL.md";
+    for (before, listed) in [
+        (
+            "{\n  \"workspaceDir\": \"~/ws\",\n  \"codingTools\": { \"allowedCommands\": [\"git\"] }\n}\n",
+            true,
+        ),
+        ("{\n  \"workspaceDir\": \"~/ws\"\n}\n", false),
+    ] {
+        let machine = TestMachine::new().file(path, before);
+        let done = sinew(&machine, &["connect", "openpocket"]);
+        assert!(done.ends_with("exit 0"), "{done}");
+        assert!(text(&machine, skill).contains("name: sinew"), "{done}");
+        let after: Value = serde_json::from_str(&text(&machine, path)).expect("JSON");
+        let allowed = &after["codingTools"]["allowedCommands"];
+        let wanted = match listed {
+            true => serde_json::json!(["git", "sinew"]),
+            // A list that is not there forbids nothing.
+            false => Value::Null,
+        };
+        assert_eq!(allowed, &wanted, "{after}");
+        let again = sinew(&machine, &["connect", "openpocket"]);
+        assert!(again.contains("unchanged"), "{again}");
+        sinew(&machine, &["disconnect", "openpocket"]);
+        assert_eq!(text(&machine, path), before);
+        assert!(!machine.path(skill).exists());
+    }
+}
+
 /// Over every agent: the change is small, the second run changes nothing, and taking it
 /// out gives the bytes back.
 #[test]

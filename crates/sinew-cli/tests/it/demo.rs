@@ -66,6 +66,24 @@ fn a_key_ends_it_early_and_nothing_is_left() {
     nothing_is_left(&machine);
 }
 
+/// Ctrl-C as a key, which it is while the demo waits: on the first screen and on a later one.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_at_a_screen_ends_it_and_nothing_is_left() {
+    use crate::support::typed_with;
+
+    for (keys, last, next) in
+        [("\u{3}", "1 of 7 · ", "2 of 7 · "), ("  \u{3}", "3 of 7 · ", "4 of 7 · ")]
+    {
+        let machine = machine();
+        let tmp = ("TMPDIR", machine.path("tmp").to_string_lossy().into_owned());
+        let shown = typed_with(&machine, &["demo"], keys, &[tmp]);
+        assert!(shown.contains(last) && !shown.contains(next), "{shown}");
+        assert!(shown.contains("the demo's machine was removed"), "{shown}");
+        nothing_is_left(&machine);
+    }
+}
+
 /// Ctrl-C between two commands, as a signal.
 #[cfg(unix)]
 #[test]

@@ -1,7 +1,8 @@
 //! The examples of the README and of the book in `docs/`, so that none of them can rot.
 //!
 //! A block of `console` is run, and shows what was really said; in a block of `sh` every call of
-//! `sinew` is checked to be one that the program takes. There are no other examples.
+//! `sinew` is checked to be one that the program takes, in one of `json5` the configuration, in one of
+//! `yaml` what a workflow calls and a skill declares.
 //! `TRYCMD=overwrite cargo nextest run -p sinew-cli docs` puts the answers of today into the pages.
 
 use std::path::{Path, PathBuf};
@@ -229,6 +230,62 @@ fn the_book_is_written_as_web_pages() {
     let typo = command(&machine, &["docs", "trubleshooting"]).output().expect("sinew runs");
     let said = String::from_utf8_lossy(&typo.stderr).into_owned();
     assert!(said.contains("did you mean `troubleshooting`?"), "{said}");
+}
+
+/// A configuration of the book is one that nothing is said about, as something is about a misspelt one.
+#[test]
+fn every_configuration_in_the_book_is_one() {
+    let complaints = |config: &str| {
+        let machine = TestMachine::new().file("home/.sinew/config.json5", config);
+        let output = command(&machine, &["config", "show"]).output().expect("sinew runs");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    assert!(complaints("{approvals: {unattendet: []}}").contains("did you mean"));
+    let mut seen = 0;
+    for page in pages() {
+        for (_, lines) in blocks(&read(&page)).iter().filter(|(language, _)| *language == "json5") {
+            let config: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+            assert_eq!(complaints(&config), "", "{page}:{}", lines[0].0);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 4, "{seen} configurations");
+}
+
+/// What a block of YAML has a build server call, or a skill declare, is what sinew takes.
+#[test]
+fn every_workflow_and_front_matter_in_the_book_is_one() {
+    let machine = TestMachine::new();
+    let (mut called, mut declared) = (0, 0);
+    for page in pages() {
+        for (_, lines) in blocks(&read(&page)).iter().filter(|(language, _)| *language == "yaml") {
+            for (number, line) in lines {
+                let Some(words) = line.trim().strip_prefix("- run: ").and_then(call) else {
+                    continue;
+                };
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let output = command(&machine, &words).output().expect("sinew runs");
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                assert!(output.status.success(), "{page}:{number}: {line}\n{said}");
+                called += 1;
+            }
+            if !lines[0].1.starts_with("metadata:") {
+                continue;
+            }
+            let metadata: String = lines.iter().map(|(_, line)| format!("{line}\n")).collect();
+            let skill = format!(
+                "---\nname: shown\ndescription: Shows it. Use for it.\n{metadata}---\n# It\n"
+            );
+            machine.write("work/skills/shown/SKILL.md", skill);
+            let args = ["validate", "skills/shown", "--rules", "openclaw"];
+            let output = command(&machine, &args).output().expect("sinew runs");
+            let said = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{page}:{}: {said}", lines[0].0);
+            assert!(!said.contains("warn"), "{page}:{}: {said}", lines[0].0);
+            declared += 1;
+        }
+    }
+    assert!(called >= 3 && declared >= 2, "{called} calls, {declared} declarations");
 }
 
 /// A call is taken when `--help` behind it gives help: whatever is wrong before it is told first.

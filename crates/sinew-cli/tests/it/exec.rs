@@ -41,6 +41,24 @@ fn the_command_has_the_skills_variables_and_its_own_output_and_exit_code() {
     assert!(shown.contains("err| warning: LD_PRELOAD: it controls loaders"), "{shown}");
 }
 
+/// What the user configured for a skill reaches its commands as JSON, unless it is too long for a variable.
+#[test]
+fn a_skills_configuration_reaches_its_commands() {
+    let machine = machine();
+    let configured = |text: &str| {
+        let entry = format!("{{config: {{mode: '{text}', depth: 2}}, env: {{HOST_TOKEN: 't'}}}}");
+        let config = format!("{{skills: {{entries: {{demo: {entry}}}}}}}");
+        machine.write("home/.sinew/config.json5", config);
+        exec(&machine, &[], "echo \"<$SINEW_SKILL_CONFIG>\"")
+    };
+    let shown = configured("x");
+    let value = shown.split(['<', '>']).nth(1).expect("a value");
+    let value: serde_json::Value = serde_json::from_str(value).expect("JSON");
+    assert_eq!(value, serde_json::json!({"mode": "x", "depth": 2}), "{shown}");
+    let shown = configured(&"x".repeat(70_000));
+    assert!(shown.contains("<>") && shown.contains("longer than 64 KiB"), "{shown}");
+}
+
 #[test]
 fn what_became_of_it_is_told_on_standard_error() {
     let machine = machine();

@@ -25,7 +25,7 @@ const PHOTO: &str = "---\nname: photo-resizer\ndescription: Resize photos and pi
                      somebody wants smaller images.\n---\n# Resize\n";
 const TEA: &str = "---\nname: tea-timer\ndescription: Time a pot of tea.\n---\n# Tea\n";
 
-fn send(machine: &TestMachine, args: &[&str], input: &[u8]) -> Output {
+pub(crate) fn send(machine: &TestMachine, args: &[&str], input: &[u8]) -> Output {
     let args: Vec<&str> = ["hook"].into_iter().chain(args.iter().copied()).collect();
     let mut child = command(machine, &args)
         .stdin(Stdio::piped())
@@ -224,7 +224,8 @@ fn a_stop_that_a_hook_caused_counts_nothing() {
     assert_eq!(turns(), after);
 }
 
-const WORKSHOP: &str = "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true, config: {captureProfile: 'reference'}}}}}";
+/// With the workshop, which makes proposals of what the user says.
+pub(crate) const WORKSHOP: &str = "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true, config: {captureProfile: 'reference'}}}}}";
 
 pub(crate) fn settle(machine: &TestMachine) {
     let output = send(machine, &["settle"], b"");

@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use sinew_testkit::TestMachine;
 
-use crate::hook::{hook, machine_with, prompt, settle, stop, tool};
+use crate::hook::{WORKSHOP, hook, machine_with, prompt, send, settle, stop, tool};
+use crate::serving::ServingProgram;
 use crate::support::{command, json, sinew};
 
 /// Longer than any of these needs on a machine that is busy with other things.
@@ -121,6 +122,217 @@ fn a_piped_find_has_vectors_computed_behind_it() {
         later = json(&machine, &["find", "resize these images"]);
     }
     assert_eq!(later["decision"], first["decision"]);
+}
+
+/// The first user of a server finds the vectors there.
+#[test]
+fn a_server_computes_vectors_before_it_is_asked() {
+    let machine = cold_machine("{}");
+    let pending = || json(&machine, &["index", "status"])["pending"].as_u64();
+    assert_eq!(pending(), Some(49));
+    let served = ServingProgram::start(&machine);
+    wait_for_vectors(&pending);
+    drop(served);
+}
+
+fn wait_for_vectors(pending: &dyn Fn() -> Option<u64>) {
+    let began = Instant::now();
+    while pending() != Some(0) {
+        assert!(began.elapsed() < PATIENCE, "{:?} are missing", pending());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// The moments of a turn as an agent tells of them: the word on the command line, and what it sends.
+struct HookDialect {
+    agent: &'static str,
+    message: (&'static str, Value),
+    read: (&'static str, Value),
+    run: (&'static str, Value),
+    end: (&'static str, Value),
+}
+
+impl HookDialect {
+    fn tell(&self, machine: &TestMachine, (word, event): &(&'static str, Value), more: Value) {
+        let mut event = event.clone();
+        (event["session_id"], event["cwd"]) = (json!("s1"), json!(machine.path("work")));
+        for (name, value) in more.as_object().into_iter().flatten() {
+            event[name] = value.clone();
+        }
+        let text = event.to_string();
+        let output = send(machine, &[word, "--agent", self.agent], text.as_bytes());
+        assert_eq!(output.status.code(), Some(0), "{}: {text}", self.agent);
+    }
+}
+
+/// What our plugins and Gemini CLI send, field for field.
+fn dialects(skill: &Path) -> [HookDialect; 3] {
+    let run = "magick a.jpg -resize 50% b.jpg";
+    [
+        HookDialect {
+            agent: "openclaw",
+            message: ("user-prompt", json!({"hook_event_name": "before_prompt_build"})),
+            read: (
+                "post-tool",
+                json!({"hook_event_name": "after_tool_call", "tool_name": "read", "tool_use_id": "t1",
+                       "tool_input": {"path": skill}, "tool_response": {"content": []}, "duration_ms": 3}),
+            ),
+            run: (
+                "post-tool",
+                json!({"hook_event_name": "after_tool_call", "tool_name": "exec", "tool_use_id": "t2",
+                       "tool_input": {"command": run}, "tool_response": {"content": []}}),
+            ),
+            end: (
+                "stop",
+                json!({"hook_event_name": "agent_end", "last_assistant_message": "Done."}),
+            ),
+        },
+        HookDialect {
+            agent: "opencode",
+            message: ("user-prompt", json!({"hook_event_name": "chat.message"})),
+            read: (
+                "post-tool",
+                json!({"hook_event_name": "tool.execute.after", "tool_name": "read", "tool_use_id": "t1",
+                       "tool_input": {"filePath": skill}, "tool_response": {"output": "text"}}),
+            ),
+            run: (
+                "post-tool",
+                json!({"hook_event_name": "tool.execute.after", "tool_name": "bash", "tool_use_id": "t2",
+                       "tool_input": {"command": run},
+                       "tool_response": {"output": "", "exit_code": 0}}),
+            ),
+            end: (
+                "stop",
+                json!({"hook_event_name": "session.idle", "last_assistant_message": "Done."}),
+            ),
+        },
+        HookDialect {
+            agent: "gemini",
+            message: ("auto", json!({"hook_event_name": "BeforeAgent"})),
+            read: (
+                "auto",
+                json!({"hook_event_name": "AfterTool", "tool_name": "read_file",
+                       "tool_input": {"file_path": skill}, "tool_response": {"llmContent": "text"}}),
+            ),
+            run: (
+                "auto",
+                json!({"hook_event_name": "AfterTool", "tool_name": "run_shell_command",
+                       "tool_input": {"command": run}, "tool_response": {"llmContent": ""}}),
+            ),
+            end: ("auto", json!({"hook_event_name": "AfterAgent", "prompt_response": "Done."})),
+        },
+    ]
+}
+
+/// Use, outcome and what a user says for next time arrive in every dialect.
+#[test]
+fn every_dialect_tells_of_use_outcome_and_corrections() {
+    for at in 0..3 {
+        let machine = machine_with(WORKSHOP);
+        let skill = machine.path("work/skills/photo-resizer/SKILL.md");
+        let dialect = &dialects(&skill)[at];
+        let agent = dialect.agent;
+        let ids = |turn: &str| json!({"prompt_id": turn, "turn_id": turn});
+        let said = |turn: &str, text: &str| {
+            let mut more = ids(turn);
+            more["prompt"] = json!(text);
+            dialect.tell(&machine, &dialect.message, more);
+        };
+        said("p1", "please resize this photo for the web");
+        dialect.tell(&machine, &dialect.read, json!({}));
+        dialect.tell(&machine, &dialect.run, json!({}));
+        dialect.tell(&machine, &dialect.end, ids("p1"));
+        settle(&machine);
+        let usage = json(&machine, &["usage"]);
+        let row = &usage["rows"][0];
+        assert_eq!(row["name"], "photo-resizer", "{agent}: {usage}");
+        assert_eq!((&row["offered"], &row["read"]), (&json!(1), &json!(1)), "{agent}: {usage}");
+        assert_eq!(row["worked"], 1, "{agent}: {usage}");
+        let learned = json(&machine, &["cortex", "why", "photo-resizer"]);
+        let region = learned["regions"].as_object().and_then(|all| all.values().next());
+        assert_eq!(region.expect("a region")["runs"]["success"], 1, "{agent}: {learned}");
+        said(
+            "p2",
+            "Next time when asked for animated GIFs, verify the GIF source URL and record attribution.",
+        );
+        dialect.tell(&machine, &dialect.end, ids("p2"));
+        settle(&machine);
+        let listed = sinew(&machine, &["workshop", "list"]);
+        assert!(listed.contains("animated-gif-workflow"), "{agent}: {listed}");
+    }
+}
+
+/// A correction counts against the skill that it is about, a project is a row, and what is older than
+/// asked for is left out.
+#[test]
+fn corrections_projects_and_times_are_counted() {
+    let machine = machine_with(WORKSHOP);
+    let skill = machine.path("work/skills/photo-resizer/SKILL.md");
+    hook(&machine, "claude-code", prompt("please resize this photo for the web"));
+    hook(&machine, "claude-code", tool("t1", "Read", json!({"file_path": skill})));
+    hook(&machine, "claude-code", tool("t2", "Bash", json!({"command": "magick a.jpg b.jpg"})));
+    hook(&machine, "claude-code", stop());
+    let mut wrong =
+        prompt("Next time when asked to resize photos, verify the source ratio and record it.");
+    wrong["prompt_id"] = json!("p2");
+    hook(&machine, "claude-code", wrong);
+    let mut end = stop();
+    end["prompt_id"] = json!("p2");
+    hook(&machine, "claude-code", end);
+    settle(&machine);
+    let usage = json(&machine, &["usage"]);
+    assert_eq!(usage["rows"][0]["corrected"], 1, "{usage}");
+
+    let log = machine.path("home/.sinew/hooks/usage.jsonl");
+    let kept = fs::read_to_string(&log).expect("the record");
+    let line = kept.lines().next().expect("a line");
+    let mut old: Value = serde_json::from_str(line).expect("JSON");
+    (old["id"], old["at"]) = (json!("old"), json!(1_000));
+    old["project"] = json!(machine.path("other"));
+    machine.write("home/.sinew/hooks/usage.jsonl", format!("{kept}{old}\n"));
+    let rows = |options: &[&str]| {
+        let all: Vec<&str> = ["usage", "--by", "project"].iter().chain(options).copied().collect();
+        let found = json(&machine, &all);
+        let names = found["rows"].as_array().expect("rows").iter();
+        names.map(|row| row["name"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+    };
+    let both = rows(&[]);
+    assert_eq!(both.len(), 2, "{both:?}");
+    let recent = rows(&["--since", "1d"]);
+    assert_eq!(recent.len(), 1, "{recent:?}");
+    assert!(recent[0].ends_with("work"), "{recent:?}");
+}
+
+/// What a process of Linux adds to its share of the processor: 19 lets everything else go first.
+#[cfg(target_os = "linux")]
+fn niceness(id: u32) -> Option<i32> {
+    let line = fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
+    // The name of the program, in brackets, may hold blanks.
+    line.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok()
+}
+
+/// The first thing that ever happens is that a session begins: the vectors come behind it, and slow
+/// nothing down.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_session_that_begins_has_vectors_computed_with_low_priority() {
+    let machine = cold_machine("{hook: {deadlineMs: 10000}}");
+    let event = json!({"hook_event_name": "SessionStart", "session_id": "s1", "source": "startup"});
+    hook(&machine, "claude-code", event);
+    let (began, mut seen, mut nicest) = (Instant::now(), false, 0);
+    loop {
+        let now = workers(&machine);
+        nicest = now.iter().filter_map(|id| niceness(*id)).chain([nicest]).max().unwrap_or(0);
+        if seen && now.is_empty() {
+            break;
+        }
+        seen |= !now.is_empty();
+        assert!(began.elapsed() < PATIENCE, "a worker begins and ends: {seen}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert_eq!(nicest, 19, "the worker lets others go first");
+    let status = json(&machine, &["index", "status"]);
+    assert_eq!(status["pending"], 0, "{status}");
 }
 
 /// One message, one decision: whether a person asks or a hook.

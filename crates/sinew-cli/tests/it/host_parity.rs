@@ -66,7 +66,18 @@ fn mixed_machine() -> TestMachine {
 
 /// What `doctor --compare` says, with the agent on PATH before the machine's own programs.
 fn compare(machine: &TestMachine, agent: &str, folder: &str, path: OsString) -> Value {
+    compare_with(machine, agent, folder, path, &[])
+}
+
+fn compare_with(
+    machine: &TestMachine,
+    agent: &str,
+    folder: &str,
+    path: OsString,
+    options: &[&str],
+) -> Value {
     let mut sinew = command(machine, &["doctor", "--compare", agent, "--json"]);
+    sinew.args(options);
     sinew
         .env("PATH", path)
         .env_remove("SINEW_BUNDLED_SKILLS_DIR")
@@ -121,7 +132,12 @@ fn write_claude_plugins(machine: &TestMachine) {
     );
     machine.write(
         "home/.claude/settings.json",
-        "{\"enabledPlugins\":{\"alpha@mp\":true,\"beta@mp\":false},\"skillOverrides\":{\"own-claude\":\"off\"}}",
+        "{\"enabledPlugins\":{\"alpha@mp\":true,\"beta@mp\":false},\"skillOverrides\":{\"own-claude\":\"off\",\"folder-claude\":\"off\",\"linked\":\"off\"}}",
+    );
+    // The nearer file decides, also where it switches on.
+    machine.write(
+        "work/a/b/.claude/settings.local.json",
+        "{\"skillOverrides\":{\"folder-claude\":\"on\",\"linked\":\"name-only\"}}",
     );
 }
 
@@ -148,6 +164,13 @@ fn codex_and_sinew_see_the_same_skills() {
         "home/.codex/config.toml",
         "[plugins.\"alpha@mp\"]\nenabled = true\n[plugins.\"beta@mp\"]\nenabled = false\n[[skills.config]]\nname = \"own-agents\"\nenabled = false\n",
     );
+    let file = machine.path("home/.codex/skills/own-codex/SKILL.md");
+    let config = std::fs::read_to_string(machine.path("home/.codex/config.toml")).expect("it");
+    let later = format!(
+        "{config}[[skills.config]]\nname = \"own-codex\"\nenabled = false\n[[skills.config]]\npath = \"{}\"\nenabled = true\n",
+        file.display()
+    );
+    machine.write("home/.codex/config.toml", later);
     for name in ["alpha", "beta"] {
         let folder = format!("home/.codex/plugins/cache/mp/{name}/1.0.0");
         machine.write(
@@ -184,6 +207,64 @@ fn openclaw_and_sinew_see_the_same_skills() {
         .skill("home/.openclaw/workspace/skills/mine", "mine");
     let found = compare(&machine, "openclaw", "work", hosts.path());
     check(&found, "openclaw", 55);
+    // A plugin of the user's, and another one in the slot of the memory.
+    let own = "home/.openclaw/extensions/own";
+    let schema = r#"{"type":"object","properties":{},"additionalProperties":false}"#;
+    let machine = machine
+        .file(
+            &format!("{own}/openclaw.plugin.json"),
+            format!(r#"{{"id":"own","name":"own","skills":["skills"],"configSchema":{schema}}}"#),
+        )
+        .file(
+            &format!("{own}/package.json"),
+            r#"{"name":"own","version":"1.0.0","type":"module","main":"index.js","openclaw":{"extensions":["./index.js"]}}"#,
+        )
+        .file(
+            &format!("{own}/index.js"),
+            "export default { id: 'own', name: 'own', register() {} };\n",
+        )
+        .skill(&format!("{own}/skills/of-own"), "of-own");
+    let slot = "slots: {memory: 'memory-wiki'}, entries: {'memory-wiki': {enabled: true}}";
+    for (plugins, is_there) in [(slot, true), ("entries: {own: {enabled: false}}", false)] {
+        machine.write("home/.openclaw/openclaw.json", format!("{{plugins: {{{plugins}}}}}"));
+        let found = compare(&machine, "openclaw", "work", hosts.path());
+        check(&found, "openclaw with a plugin", 55);
+        let rows = found["rows"].as_array().expect("rows");
+        let ours = rows.iter().any(|row| row["name"] == "of-own" && row["host"] == "ready");
+        assert_eq!(ours, is_there, "{plugins}: {found:#}");
+    }
+}
+
+/// Its only agent has another name than the usual one; one of several is asked about by name.
+#[test]
+fn openclaws_agents_and_sinew_see_the_same_skills() {
+    let Some(hosts) = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS)
+    else {
+        return;
+    };
+    for (config, options, mine) in [
+        (
+            "{agents: {entries: {c: {workspace: '~/wsc', skills: ['of-c', 'own-agents']}}}}",
+            &[][..],
+            "of-c",
+        ),
+        (
+            "{agents: {ownership: 'explicit', entries: {c: {workspace: '~/wsc'}, d: {}}}}",
+            &["--agent", "d"],
+            "of-d",
+        ),
+    ] {
+        let machine = mixed_machine()
+            .file("home/.openclaw/openclaw.json", config)
+            .skill("home/wsc/skills/of-c", "of-c")
+            .skill("home/.openclaw/workspace-d/skills/of-d", "of-d")
+            .skill("home/.openclaw/agents/c/agent/workshop-skills/grown", "grown");
+        let found = compare_with(&machine, "openclaw", "work", hosts.path(), options);
+        check(&found, "openclaw", 50);
+        let rows = found["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["name"] == mine).expect("the workspace's skill");
+        assert_eq!(row["verdict"], "same", "{row}");
+    }
 }
 
 #[test]
@@ -197,7 +278,19 @@ fn gemini_and_sinew_see_the_same_skills() {
         "home/.gemini/trustedFolders.json",
         format!("{{\"{}\":\"TRUST_FOLDER\"}}", Path::new(&trusted).display()),
     );
+    for extension in ["kit", "off"] {
+        let folder = format!("home/.gemini/extensions/{extension}");
+        let manifest = format!("{{\"name\":\"{extension}\",\"version\":\"1.0.0\"}}");
+        machine.write(&format!("{folder}/gemini-extension.json"), manifest);
+        let skill = format!("---\nname: of-{extension}\ndescription: Of {extension}\n---\n");
+        machine.write(&format!("{folder}/skills/of-{extension}/SKILL.md"), skill);
+    }
+    let nowhere = format!("!{}/*", Path::new(&trusted).display());
+    let switched = serde_json::json!({"off": {"overrides": [nowhere]}});
+    machine.write("home/.gemini/extensions/extension-enablement.json", switched.to_string());
     let found = compare(&machine, "gemini", "work/a/b", gemini.path());
+    assert!(found.to_string().contains("of-kit"), "{found:#}");
+    assert!(!found.to_string().contains("\"of-off\",\"host\":\"ready\""), "{found:#}");
     check(&found, "gemini", 6);
 }
 

@@ -83,6 +83,36 @@ fn a_skill_is_found_shown_installed_listed_updated_and_removed() {
     assert_snapshot!("empty", world.run(&["installed"]));
 }
 
+/// `install` brings what the skill needs, each as a record of its own.
+#[test]
+fn what_a_skill_needs_is_installed_with_it() {
+    let world = World::new();
+    let text = |name: &str, needs: &str| {
+        format!("---\nname: {name}\ndescription: Does {name}\n{needs}\n---\n# It\n")
+    };
+    let publish = |name: &str, needs: &str| {
+        world.clawhub.publish("ada", name, "1.0.0", &[("SKILL.md", &text(name, needs))]);
+    };
+    publish("report", "metadata: {sinew: {requires: {skills: [charts, \"words@^1\"]}}}");
+    publish("charts", "dependencies: {skills: [colours]}");
+    publish("words", "tags: [a]");
+    publish("colours", "tags: [b]");
+    let (records, code) = world.json(&["install", "report", "--yes"]);
+    let told: Vec<String> = records
+        .as_array()
+        .expect("records")
+        .iter()
+        .map(|record| format!("{} {}", record["ref"].as_str().unwrap_or("?"), record["status"]))
+        .collect();
+    assert_eq!(code, 0, "{records:#}");
+    let wanted =
+        ["report", "charts", "words@^1", "colours"].map(|it| format!("{it} \"installed\""));
+    assert_eq!(told, wanted);
+    assert_eq!(json(&world.machine, &["info", "report"])["state"], "ready");
+    std::fs::remove_dir_all(world.machine.path("work/skills/colours")).expect("removed");
+    assert_eq!(json(&world.machine, &["info", "report"])["state"], "needs-setup");
+}
+
 #[test]
 fn a_bad_reference_is_usage_and_no_person_is_asked() {
     let world = World::new();

@@ -132,6 +132,24 @@ fn a_skill_that_comes_later_follows() {
     }
 }
 
+/// The core is what is pinned and what was used most.
+#[test]
+fn what_is_used_most_stays_in_the_list() {
+    let (agent, folder, settings, before) = AGENTS[0];
+    let machine = machine(folder, settings, before);
+    for _ in 0..3 {
+        let use_of_it = ["--region", "cooking", "--skill", "soup", "--version", "1"];
+        let all: Vec<&str> =
+            ["report", "--result", "ok"].iter().chain(&use_of_it).copied().collect();
+        let told = sinew(&machine, &all);
+        assert!(told.ends_with("exit 0"), "{told}");
+    }
+    sinew(&machine, &["connect", agent, "--library"]);
+    let after = text(&machine, settings);
+    assert!(after.contains("tides") && after.contains("letters"), "{after}");
+    assert!(!after.contains("soup") && !after.contains("pinned"), "{after}");
+}
+
 /// Claude Code goes by the names of folders.
 #[test]
 fn a_skill_is_named_as_its_agent_names_it() {
@@ -146,6 +164,8 @@ fn a_skill_is_named_as_its_agent_names_it() {
 fn the_table_of_agents_is_true() {
     let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents/README.md");
     let book = fs::read_to_string(book).expect("the page");
+    let trials = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/does-it-work.md");
+    let trials = fs::read_to_string(trials).expect("the page");
     let agents = cli_json(&TestMachine::new(), &["connect", "--list"]);
     for agent in agents.as_array().expect("rows") {
         let title = agent["title"].as_str().expect("a title");
@@ -166,6 +186,8 @@ fn the_table_of_agents_is_true() {
         let can_be_tried =
             if tried.contains("cannot be started for a trial") { "no" } else { "yes" };
         assert_eq!(cells[5], can_be_tried, "{title}: {tried}");
+        let told = trials.lines().any(|line| line.starts_with(&format!("| {title} | `")));
+        assert_eq!(told, can_be_tried == "yes", "{title} on the page about trials");
     }
 }
 

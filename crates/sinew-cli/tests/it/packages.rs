@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
-use sinew_testkit::{TestMachine, report_skip};
+use sinew_testkit::{PythonPackages, TestMachine, report_skip};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Something that a skill without requirements answers: there is no `git` either.
@@ -95,11 +95,45 @@ fn every_package_answers_where_nothing_else_is_installed() {
     let out = packages(&machine);
     archive(&machine, &out);
     npm(&machine, &out);
+    openclaw_plugin(&machine, &out);
     wheel(&machine, &out);
     debian(&machine, &out);
     install_script(&machine, &out);
     templates(&out);
     checksums_cover_every_file(&out);
+}
+
+/// A compiler of the system is used for static programs only where it can build the program, and what was
+/// linked against an old C library asks for no newer one.
+#[test]
+fn an_older_compiler_and_a_newer_c_library_are_refused() {
+    let script = "import sys; sys.path.insert(0, 'packaging'); sys.dont_write_bytecode = True
+import build, targets, pathlib, tempfile
+wanted = build.least_compiler(pathlib.Path('.'))
+assert build.is_at_least(f'rustc {wanted}.0 (built from a source tarball)', wanted), wanted
+assert build.is_at_least('rustc 2.1.0', wanted) and not build.is_at_least('rustc 1.85.0 (4d91de4e4)', wanted)
+assert not build.is_at_least('', wanted)
+target = targets.find('x86_64-unknown-linux-gnu')
+with tempfile.TemporaryDirectory() as folder:
+    program = pathlib.Path(folder) / 'sinew'
+    for version, fits in (('2.2.5', True), ('2.17', True), ('2.18', False), ('2.34', False)):
+        program.write_bytes(b'\\0GLIBC_' + version.encode() + b'\\0')
+        try:
+            build.check_needs(program, target)
+            assert fits, version
+        except build.CannotBuild as cause:
+            assert not fits and version in str(cause), cause
+print('ok')
+";
+    let told = Command::new("python3")
+        .args(["-c", script])
+        .current_dir(workspace())
+        .stdin(Stdio::null())
+        .output();
+    match told {
+        Ok(output) => assert_eq!(text(&output.stdout), "ok\n", "{}", text(&output.stderr)),
+        Err(error) => report_skip(&format!("python3 cannot be run: {error}")),
+    }
 }
 
 fn archive(machine: &TestMachine, out: &Path) {
@@ -143,6 +177,7 @@ fn npm(machine: &TestMachine, out: &Path) {
     std::os::unix::fs::symlink(text(&node.stdout).trim(), bin.join("node")).expect("a link");
     answers(machine, &bin.join("sinew"), &bin);
     answers(machine, &bin.join("sinew-cli"), &bin);
+    npx(machine, &files, &cache);
     // Exit codes and arguments pass through.
     let refused = alone(machine, &bin.join("sinew"), &bin).args(["why", "no-such-skill"]).output();
     let direct = alone(machine, Path::new(env!("CARGO_BIN_EXE_sinew")), &bin)
@@ -162,6 +197,67 @@ fn npm(machine: &TestMachine, out: &Path) {
     assert!(text(&lost.stderr).contains("sinew-cli-linux-x64 is not installed"));
 }
 
+/// The plugin is packed as npm would pack it, with the release's version.
+fn openclaw_plugin(machine: &TestMachine, out: &Path) {
+    let folder = machine.path("openclaw-plugin");
+    fs::create_dir_all(&folder).expect("a folder");
+    let file = out.join(format!("sinew-openclaw-{VERSION}.tgz"));
+    tool("tar", &["-xzf", shown(&file), "-C", shown(&folder)]).expect("tar unpacks it");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../integrations/openclaw");
+    for name in ["index.js", "openclaw.plugin.json", "README.md"] {
+        let read = |path: &Path| fs::read(path).unwrap_or_default();
+        assert_eq!(read(&folder.join("package").join(name)), read(&source.join(name)), "{name}");
+    }
+    let manifest = fs::read(folder.join("package/package.json")).expect("a manifest");
+    let manifest: Value = serde_json::from_slice(&manifest).expect("JSON");
+    assert_eq!(manifest["version"], VERSION);
+    assert_eq!(manifest["openclaw"]["extensions"][0], "./index.js");
+}
+
+/// `npx sinew-cli find …`, from the files: nothing is installed, and nothing is asked of a registry.
+fn npx(machine: &TestMachine, files: &[String; 2], cache: &Path) {
+    let packages = files.each_ref().map(|file| format!("--package={file}"));
+    let mut npx = Command::new("npx");
+    npx.args(["--yes", "--offline", "--cache", shown(cache)])
+        .args(&packages)
+        .arg("sinew-cli")
+        .args(QUESTION)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", machine.path("home"))
+        .current_dir(machine.path("work"))
+        .stdin(Stdio::null());
+    said_the_right_skill("npx", &npx.output().expect("npx comes with npm"));
+}
+
+/// `uvx sinew-cli find …`, from the wheel.
+fn uvx(machine: &TestMachine, wheel: &Path) {
+    let Some(python) =
+        PythonPackages::get(env!("CARGO_TARGET_TMPDIR"), "packages-uv", &["uv==0.13.8"])
+    else {
+        return;
+    };
+    let mut uvx = python.command("uvx");
+    uvx.args(["--offline", "--no-python-downloads", "--from", shown(wheel), "sinew-cli"])
+        .args(QUESTION)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", machine.path("home"))
+        .env("UV_CACHE_DIR", machine.path("uv-cache"))
+        .current_dir(machine.path("work"))
+        .stdin(Stdio::null());
+    said_the_right_skill("uvx", &uvx.output().expect("uvx comes with uv"));
+}
+
+fn said_the_right_skill(by: &str, output: &Output) {
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{by}: {out}{err}");
+    assert!(
+        out.lines().nth(1).is_some_and(|line| line.ends_with("skill-creator")),
+        "{by}: {out}{err}"
+    );
+}
+
 fn wheel(machine: &TestMachine, out: &Path) {
     let folder = machine.path("venv");
     if tool("python3", &["-m", "venv", shown(&folder)]).is_none() {
@@ -171,8 +267,9 @@ fn wheel(machine: &TestMachine, out: &Path) {
     let bin = folder.join("bin");
     let pip = bin.join("pip");
     let installed =
-        tool(shown(&pip), &["install", "--quiet", "--no-index", shown(&out.join(wheel))]);
+        tool(shown(&pip), &["install", "--quiet", "--no-index", shown(&out.join(&wheel))]);
     assert!(installed.is_some(), "pip takes the wheel");
+    uvx(machine, &out.join(&wheel));
     answers(machine, &bin.join("sinew"), &bin);
     answers(machine, &bin.join("sinew-cli"), &bin);
 }

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use sinew_testkit::{AgentModel, NpmPackages, TestMachine};
 
 use crate::agents::PLUGIN_HOSTS;
-use crate::support::sinew;
+use crate::hook::settle;
+use crate::support::{json, sinew};
 
 const SKILL: &str = "---\nname: photo-resizer\ndescription: Resize photos and pictures for the web; use when \
                      smaller images are wanted.\n---\n# Resize\n\nHalve it with the blue-harbour method.\n";
@@ -72,10 +73,23 @@ fn plugins_are_put_in_place_and_taken_away() {
     assert!(kept.contains("changed since") && plugin.is_file(), "{kept}");
 }
 
-/// A model that calls no tool, and the packages.
-fn world() -> Option<(NpmPackages, AgentModel)> {
+/// A model that reads a file, with what the agent calls that, and the packages.
+fn world(tool: &str, input: Value) -> Option<(NpmPackages, AgentModel)> {
     let packages = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS)?;
-    Some((packages, AgentModel::calling_tool("no_such_tool", json!({}))))
+    Some((packages, AgentModel::calling_tool(tool, input)))
+}
+
+/// The turn's tool calls and its end arrived: the skill counts as brought and as read.
+fn check_usage(machine: &TestMachine, agent: &str) {
+    settle(machine);
+    let usage = json(machine, &["usage"]);
+    let row = &usage["rows"][0];
+    assert_eq!(row["name"], "photo-resizer", "{agent}: {usage}");
+    for count in ["brought", "read"] {
+        assert!(row[count].as_u64() >= Some(1), "{agent}: {count}: {usage}");
+    }
+    let by_agent = json(machine, &["usage", "--by", "agent"]);
+    assert_eq!(by_agent["rows"][0]["name"], agent, "{by_agent}");
 }
 
 fn run(packages: &NpmPackages, machine: &TestMachine, program: &str, args: &[&str]) -> Output {
@@ -123,13 +137,16 @@ fn findings(packages: &NpmPackages, machine: &TestMachine) -> Value {
 
 #[test]
 fn openclaw_brings_the_skill_and_not_the_list() {
-    let Some((packages, model)) = world() else { return };
+    let skill = "home/.openclaw/workspace/skills/photo-resizer/SKILL.md";
+    let machine = TestMachine::new();
+    let file = machine.path(skill);
+    let Some((packages, model)) = world("read", json!({"path": file})) else { return };
     let path = "home/.openclaw/openclaw.json";
     let before = openclaw_config(&model);
-    let machine = TestMachine::new()
+    let machine = machine
         .file(path, &before)
         .file(HOOK_CONFIG, "{hook: {deadlineMs: 10000}}")
-        .file("home/.openclaw/workspace/skills/photo-resizer/SKILL.md", SKILL);
+        .file(skill, SKILL);
     let found = findings(&packages, &machine);
     let done = sinew(&machine, &["connect", "openclaw", "--library"]);
     assert!(done.ends_with("exit 0"), "{done}");
@@ -149,6 +166,7 @@ fn openclaw_brings_the_skill_and_not_the_list() {
     assert!(!system.contains("<name>"), "the list is in the prompt");
     let why = sinew(&machine, &["why", "--last"]);
     assert!(why.contains("openclaw"), "{why}");
+    check_usage(&machine, "openclaw");
 
     let after = fs::read_to_string(machine.path(path)).expect("its file");
     assert_eq!(after, connected, "OpenClaw left its file alone");
@@ -156,15 +174,59 @@ fn openclaw_brings_the_skill_and_not_the_list() {
     assert_eq!(fs::read_to_string(machine.path(path)).expect("its file"), before);
 }
 
+/// The package that npm makes of the plugin is installed and loaded by the real OpenClaw, and the commands
+/// of its page are the ones that do it.
+#[test]
+fn the_package_of_the_plugin_is_installed_by_openclaw() {
+    let packages = NpmPackages::get(env!("CARGO_TARGET_TMPDIR"), "plugin-hosts", PLUGIN_HOSTS);
+    let Some(packages) = packages else { return };
+    let machine = TestMachine::new();
+    let folder = workspace().join("integrations/openclaw");
+    let mut pack = packages.command("npm");
+    if !packages.program("npm").is_file() {
+        pack = std::process::Command::new("npm");
+    }
+    let packed = pack
+        .args(["pack", "--pack-destination"])
+        .arg(machine.path("work"))
+        .arg(&folder)
+        .env("HOME", machine.path("home"))
+        .output()
+        .expect("npm runs");
+    assert!(packed.status.success(), "{}", said(&packed));
+    let made = fs::read_dir(machine.path("work")).expect("a folder").flatten();
+    let made: Vec<String> =
+        made.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    let archive = made.iter().find(|name| name.ends_with(".tgz")).expect("a package");
+    assert!(archive.starts_with("sinew-openclaw-"), "{archive}");
+    let file = machine.path(&format!("work/{archive}")).display().to_string();
+    let args = ["plugins", "install", &file, "--force", "--accept-capabilities"];
+    let installed = run(&packages, &machine, "openclaw", &args);
+    assert!(installed.status.success(), "{}", said(&installed));
+    let listed = run(&packages, &machine, "openclaw", &["plugins", "list", "--json"]);
+    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let answer: Value = serde_json::from_str(&text[text.find('{').expect("JSON")..])
+        .unwrap_or_else(|error| panic!("{error}: {text}"));
+    let plugins = answer["plugins"].as_array().expect("a list");
+    let ours = plugins.iter().find(|plugin| plugin["id"] == "sinew").expect("ours");
+    assert_eq!((&ours["status"], &ours["enabled"]), (&json!("loaded"), &json!(true)), "{ours}");
+    let page = fs::read_to_string(folder.join("README.md")).expect("its page");
+    for line in page.lines().filter(|line| line.starts_with("openclaw plugins install")) {
+        assert!(line.contains("--accept-capabilities"), "{line}");
+    }
+}
+
 #[test]
 fn opencode_brings_the_skill() {
-    let Some((packages, model)) = world() else { return };
+    let machine = TestMachine::new();
+    let file = machine.path("work/skills/photo-resizer/SKILL.md");
+    let Some((packages, model)) = world("read", json!({"filePath": file})) else { return };
     let config = json!({
         "model": "loop/m", "small_model": "loop/m", "autoupdate": false, "share": "disabled",
         "provider": {"loop": {"npm": "@ai-sdk/anthropic", "name": "loop", "models": {"m": {"name": "m"}},
             "options": {"baseURL": format!("{}/v1", model.address()), "apiKey": "none"}}},
     });
-    let machine = TestMachine::new()
+    let machine = machine
         .file("work/skills/photo-resizer/SKILL.md", SKILL)
         .file("home/.sinew/config.json5", "{hook: {deadlineMs: 10000}}")
         .file("home/.config/opencode/opencode.json", format!("{config:#}\n"));
@@ -174,6 +236,7 @@ fn opencode_brings_the_skill() {
     assert!(turn.status.success(), "{}", said(&turn));
     let messages = request(&model)["messages"].to_string();
     assert!(messages.contains("photo-resizer"), "the skill is not in the message: {messages}");
+    check_usage(&machine, "opencode");
     sinew(&machine, &["disconnect", "opencode"]);
     assert!(!machine.path("home/.config/opencode/plugins").exists());
 }

@@ -96,7 +96,8 @@ pub(crate) fn typed_with(
     // What is typed shows where the program shows it, and not wherever it happens to come.
     let quiet = theirs();
     let mut modes = tcgetattr(&quiet).expect("a terminal");
-    modes.local_modes -= LocalModes::ECHO;
+    // Nor does Ctrl-C reach a program that does not read keys yet: it is a key like the others.
+    modes.local_modes -= LocalModes::ECHO | LocalModes::ISIG;
     tcsetattr(&quiet, OptionalActions::Now, &modes).expect("a terminal");
     let mut child = command(machine, args)
         .env("TERM", "dumb")

@@ -123,9 +123,15 @@ const CONFIG: &str = "{route: {model: 'static'}, hook: {deadlineMs: 10000}}";
 /// Skills of a short list that a hook shows.
 const SHOWN: usize = 3;
 
+/// The models that the program comes with; vectors are computed before the first question.
+const DEFAULT_MODELS: &str = "{hook: {deadlineMs: 10000}}";
+
+/// Every how many of the messages are asked with the default models, where time is short.
+const STRIDE: usize = 4;
+
 /// Skills of different trades; the one about the weather lacks its program.
-fn machine() -> TestMachine {
-    let mut machine = TestMachine::new().file("home/.sinew/config.json5", CONFIG);
+fn machine(config: &str) -> TestMachine {
+    let mut machine = TestMachine::new().file("home/.sinew/config.json5", config);
     for (name, description, more) in [
         ("pictures", "Resize, crop and compress photos. Use when files are too large to send.", ""),
         ("calendar", "Read and change appointments and meetings.", ""),
@@ -219,26 +225,53 @@ fn check_hook(
     assert!(!elsewhere || has_none && noted, "{message}: {added} {over_mcp}");
 }
 
-#[test]
-fn terminal_hook_http_and_mcp_give_the_same_answer() {
-    let machine = machine();
-    let served = ServingProgram::start(&machine);
-    let mut client = Client::session(&machine, json!({}));
+/// Asks every surface, and counts the decisions.
+fn ask_everywhere(
+    machine: &TestMachine,
+    client: &mut Client,
+    messages: &[(usize, &str)],
+) -> BTreeMap<String, usize> {
+    let served = ServingProgram::start(machine);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for (number, message) in MESSAGES.into_iter().enumerate() {
-        let terminal = cli_json(&machine, &["find", message, "--top", "5"]);
+    for (number, message) in messages.iter().copied() {
+        let terminal = cli_json(machine, &["find", message, "--top", "5"]);
         let over_mcp = client.data("find_skill", json!({"message": message, "limit": 5}));
         let over_http = route(&served, message);
         assert_eq!(over_http["matches"], terminal["matches"], "HTTP: {message}");
+        assert_eq!(over_http["model"], terminal["model"], "HTTP: {message}");
         assert_eq!(essence(&over_http), essence(&terminal), "HTTP: {message}");
         assert_eq!(essence(&over_mcp), essence(&terminal), "MCP: {message}");
-        check_hook(&machine, number, message, &terminal, &over_mcp);
+        check_hook(machine, number, message, &terminal, &over_mcp);
         let decision = terminal["decision"].as_str().expect("a decision");
         *seen.entry(decision.to_owned()).or_default() += 1;
         if terminal["unavailable"].as_array().is_some_and(|lacking| !lacking.is_empty()) {
             *seen.entry("unavailable".to_owned()).or_default() += 1;
         }
     }
+    seen
+}
+
+/// The same with the models that the program comes with: all messages with `SINEW_LONG`, else a part.
+#[test]
+fn every_surface_decides_with_the_default_models() {
+    let machine = machine(DEFAULT_MODELS);
+    cli_json(&machine, &["index", "rebuild"]);
+    let mut client = Client::session(&machine, json!({}));
+    let stride = if std::env::var_os("SINEW_LONG").is_some() { 1 } else { STRIDE };
+    let messages: Vec<(usize, &str)> = MESSAGES.into_iter().enumerate().step_by(stride).collect();
+    let seen = ask_everywhere(&machine, &mut client, &messages);
+    assert!(seen.get("match").is_some_and(|count| *count > 0), "{seen:?}");
+    assert!(seen.get("none").is_some_and(|count| *count > 0), "{seen:?}");
+    let found = cli_json(&machine, &["find", MESSAGES[0]]);
+    assert!(found["model"].as_str().is_some_and(|model| model.contains("encoder")), "{found}");
+}
+
+#[test]
+fn terminal_hook_http_and_mcp_give_the_same_answer() {
+    let machine = machine(CONFIG);
+    let mut client = Client::session(&machine, json!({}));
+    let messages: Vec<(usize, &str)> = MESSAGES.into_iter().enumerate().collect();
+    let seen = ask_everywhere(&machine, &mut client, &messages);
     for kind in ["match", "shortlist", "none", "unavailable"] {
         assert!(seen.get(kind).is_some_and(|count| *count >= 3), "{kind}: {seen:?}");
     }

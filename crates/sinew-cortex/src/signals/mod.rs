@@ -16,7 +16,7 @@ use unicode_normalization::UnicodeNormalization as _;
 pub use detail::{MAX_DETAIL, clean_detail};
 pub use region_names::{clean_region, is_region, region_name};
 pub use search_words::{search_keywords, search_message};
-pub use vocabulary::{SignalVocabulary, VERSION, WordClass};
+pub use vocabulary::{SignalVocabulary, VERSION, WordClass, is_known_word, is_person_name};
 
 /// How much of a task is read; its subject is usually named at the start.
 pub const MAX_TASK: usize = 2_000;

@@ -19,6 +19,8 @@ const WORDS: &str = include_str!("../../data/words.tsv");
 
 /// What the names of companies and products begin with: a search may name them.
 const BRANDS: &str = "# Companies and brands";
+/// What the names of places begin with: those of people come before.
+const PLACES: &str = "# Places";
 /// The longest word of a language without blanks, in characters.
 const LONGEST: usize = 8;
 /// A shorter part of a slug is not a tool name.
@@ -48,6 +50,7 @@ struct WordLists {
     generic: HashSet<&'static str>,
     names: HashSet<&'static str>,
     people_and_places: HashSet<&'static str>,
+    people: HashSet<&'static str>,
     /// What a detail keeps beside the vocabulary.
     formats: HashSet<&'static str>,
     /// By first word: the whole phrase and its meaning.
@@ -87,6 +90,7 @@ static LISTS: LazyLock<WordLists> = LazyLock::new(|| {
         plain: each(PLAIN).collect(),
         generic: each(GENERIC).collect(),
         names: each(NAMES).collect(),
+        people: NAMES.split(PLACES).next().map(each).into_iter().flatten().collect(),
         people_and_places: NAMES.split(BRANDS).next().map(each).into_iter().flatten().collect(),
         formats: each(FORMATS).collect(),
         phrases,
@@ -225,6 +229,22 @@ pub(super) fn is_technical(word: &str) -> bool {
 pub(super) fn is_name(word: &str) -> bool {
     LISTS.names.contains(word)
         || word.strip_suffix('s').is_some_and(|name| LISTS.names.contains(name))
+}
+
+/// Whether a word in lower case is a given name or a family name.
+pub fn is_person_name(word: &str) -> bool {
+    LISTS.people.contains(word)
+}
+
+/// Whether a word in lower case is known: a word of the vocabulary, a place, a product, a company.
+pub fn is_known_word(word: &str) -> bool {
+    is_name(word)
+        || is_technical(word)
+        || LISTS.classes.contains_key(word)
+        || LISTS.stop.contains(word)
+        || LISTS.plain.contains(word)
+        || LISTS.generic.contains(word)
+        || reduced(word).any(|form| LISTS.classes.contains_key(&*form))
 }
 
 /// Whether a word is a well-known name of a person or a place, and no word of the vocabulary.

@@ -30,7 +30,7 @@ const MAX_ERROR: usize = 4_000;
 const NOT_BY_A_PERSON: &[&str] = &["system", "loop_wakeup", "schedule_wakeup", "poll_event"];
 
 /// Fields of a tool's input that name a file.
-const FILE_FIELDS: &[&str] = &["file_path", "absolute_path", "path", "filename"];
+const FILE_FIELDS: &[&str] = &["file_path", "filePath", "absolute_path", "path", "filename"];
 /// Files of one call that are kept.
 const MAX_FILES: usize = 8;
 /// What stands before a file in Codex's patches.

@@ -85,6 +85,8 @@ pub(super) struct PendingWork {
     pub(super) turns: Vec<JournalTurn>,
     /// The turn that a model is to review.
     pub(super) review: Option<JournalTurn>,
+    /// The turns of the session before that one, oldest first.
+    pub(super) before_review: Vec<PriorTurn>,
     /// The last turn, where its run was not learned from.
     pub(super) learn: Option<JournalTurn>,
     /// Whether the session is over.
@@ -193,6 +195,7 @@ impl SessionJournal {
         let (mut prompts, mut steps, mut offers) = (Vec::new(), Vec::new(), Vec::new());
         let (mut number, mut earlier_offers, mut is_over) = (0, 0, false);
         let mut before: Option<Box<PriorTurn>> = None;
+        let mut all: Vec<PriorTurn> = Vec::new();
         for line in json_lines::read::<JournalLine>(&self.path)? {
             match line {
                 JournalLine::Prompt { said, .. } => {
@@ -217,6 +220,7 @@ impl SessionJournal {
                         offers: offers.get(earlier_offers..).unwrap_or_default().to_vec(),
                         said: said.clone(),
                     };
+                    all.push(prior.clone());
                     turns.push(JournalTurn {
                         before: before.replace(Box::new(prior)),
                         number,
@@ -244,6 +248,7 @@ impl SessionJournal {
             }
         }
         let review = turns.iter().find(|turn| turn.number == review && review > reviewed).cloned();
+        all.truncate(review.as_ref().map_or(0, |turn| turn.number.saturating_sub(1)));
         let is_traced = self.spool().exists();
         let learn = turns.last().filter(|turn| is_traced && turn.number > learned).cloned();
         let unsettled = turns.iter().filter(|turn| turn.number > settled).cloned().collect();
@@ -266,7 +271,8 @@ impl SessionJournal {
                 before,
             });
         }
-        Ok(PendingWork { turns: unsettled, review, learn, is_over, session: turns })
+        let before_review = all;
+        Ok(PendingWork { turns: unsettled, review, before_review, learn, is_over, session: turns })
     }
 
     /// Everything that is in it.

@@ -94,6 +94,7 @@ fn complete_index(
     engine.end_overdue_runs();
     let snapshot = engine.snapshot();
     engine.routing().keep_for_questions(&snapshot);
+    engine.keep_taught(&snapshot.catalog, goes_on);
     engine.routing().fill_vectors_slowly(&snapshot, goes_on)
 }
 
@@ -188,8 +189,9 @@ fn note(engine: &Engine, turn: &JournalTurn, what: HookDecisionKind) -> Result<(
 }
 
 fn review(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
-    let Some(turn) = journal.pending().map_err(kept)?.review else { return Ok(()) };
+    let pending = journal.pending().map_err(kept)?;
+    let Some(turn) = pending.review else { return Ok(()) };
     // Marked before it is done: a review that hangs or fails is not tried again.
     journal.mark(&JournalLine::Reviewed { turns: turn.number }).map_err(kept)?;
-    engine.review_later(&turn)
+    engine.review_later(&turn, &pending.before_review)
 }

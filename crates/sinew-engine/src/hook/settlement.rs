@@ -12,8 +12,8 @@ use sinew_cortex::{Ulid, UtcInstant};
 use sinew_traces::AgentRun;
 use sinew_workshop::{LearnStatus, Proposal, ProposalChange, TaughtSkill};
 
-use super::input::{OpenedSkill, ToolCall};
-use super::journal::JournalTurn;
+use super::input::{MaskedText, OpenedSkill, ToolCall};
+use super::journal::{JournalTurn, PriorTurn};
 use super::log::{HookDecisionKind, LoggedOutcome};
 use super::run_settlement::SessionPhase;
 use super::turn_usage::{self, SkillUse};
@@ -78,9 +78,17 @@ impl Engine {
         Ok(HookDecisionKind::Learned { drafts, notes })
     }
 
-    /// Lets a model review a turn.
-    pub(super) fn review_later(&self, turn: &JournalTurn) -> Result<(), EngineError> {
-        let messages = self.messages(turn);
+    /// Lets a model review a session up to a turn: what was asked in it, done and said.
+    pub(super) fn review_later(
+        &self,
+        turn: &JournalTurn,
+        before: &[PriorTurn],
+    ) -> Result<(), EngineError> {
+        let mut messages: Vec<Value> = before
+            .iter()
+            .flat_map(|prior| spoken(&prior.prompts, &prior.steps, prior.said.as_deref()))
+            .collect();
+        messages.extend(spoken(&turn.prompts, &turn.steps, turn.said.as_deref()));
         self.workshop().review_turn(&told(turn, &messages)).map(drop)
     }
 
@@ -124,7 +132,8 @@ impl Engine {
     }
 
     /// How the rules did that were brought with the turn before: a user who corrects the same thing
-    /// again says that they failed, and one who goes on says that they were followed.
+    /// again says that they failed, and one who goes on says that they were followed. A correction of
+    /// something else says neither.
     fn judge_taught(
         &self,
         turn: &JournalTurn,
@@ -143,12 +152,13 @@ impl Engine {
             if judged.iter().any(|known| known.skill == entry.name) {
                 continue;
             }
-            let again = |made: &Proposal| {
+            let corrected = |made: &&Proposal| {
                 made.skill_name == entry.name && matches!(made.change, ProposalChange::Rule { .. })
             };
-            let worked = match made.iter().any(again) {
-                true => Err(FailureKind::RuntimeError),
-                false => Ok(()),
+            let worked = match made.iter().find(corrected) {
+                Some(made) if made.was_said_before() => Err(FailureKind::RuntimeError),
+                Some(_) => continue,
+                None => Ok(()),
             };
             if self.config.cortex.enabled {
                 self.cortex()?.record(&self.outcome(turn, entry, Some(worked)))?;
@@ -267,21 +277,39 @@ impl Engine {
                 messages.push(json!({ "skill_in_use": skill }));
             }
         }
-        let said = turn.prompts.iter().filter(|prompt| !prompt.had_secret);
-        messages.extend(said.map(|prompt| json!({ "role": "user", "content": prompt.text })));
-        messages.extend(calls(&turn.steps));
-        if let Some(said) = &turn.said {
-            messages.push(json!({ "role": "assistant", "content": said }));
-        }
+        messages.extend(spoken(&turn.prompts, &turn.steps, turn.said.as_deref()));
         messages
     }
 }
+
+/// What was asked in a turn, done and said.
+fn spoken(prompts: &[MaskedText], steps: &[ToolCall], said: Option<&str>) -> Vec<Value> {
+    let asked = prompts.iter().filter(|prompt| !prompt.had_secret);
+    let mut messages: Vec<Value> =
+        asked.map(|prompt| json!({ "role": "user", "content": prompt.text })).collect();
+    messages.extend(calls(steps));
+    messages.extend(said.map(|said| json!({ "role": "assistant", "content": said })));
+    messages
+}
+
+/// Files that are named of one call.
+const MAX_FILES: usize = 4;
 
 /// The tools that were called, as one message.
 fn calls(steps: &[ToolCall]) -> Option<Value> {
     let calls: Vec<Value> = steps
         .iter()
-        .map(|step| json!({ "type": "tool_call", "name": step.tool, "ok": step.failed.is_none() }))
+        .map(|step| {
+            let opened = step.used.as_ref().map(|used| match used {
+                OpenedSkill::Name(name) => format!("skills/{name}/"),
+                OpenedSkill::File(file) => file.to_string_lossy().replace('\\', "/"),
+            });
+            let touched = step.files.iter().filter(|file| opened.as_ref() != Some(file)).cloned();
+            let files: Vec<String> =
+                opened.iter().cloned().chain(touched).take(MAX_FILES).collect();
+            let (name, ok) = (&step.tool, step.failed.is_none());
+            json!({ "type": "tool_call", "name": name, "ok": ok, "files": files })
+        })
         .collect();
     (!calls.is_empty()).then(|| json!({ "role": "assistant", "content": calls }))
 }

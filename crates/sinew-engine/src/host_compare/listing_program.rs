@@ -18,6 +18,12 @@ use crate::EngineError;
 /// An address at which nothing listens.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
+/// Characters of what a host says where it gives no list.
+const MAX_COMPLAINT: usize = 200;
+
+/// How long its last words are waited for once it has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// Bytes of an answer that are read; the longest real one has some hundred kilobytes.
 const MAX_ANSWER: usize = 32 << 20;
 
@@ -226,18 +232,34 @@ impl HostListingRecipe {
             command.args([option, agent]);
         }
         let piped = if self.input.is_empty() { Stdio::null() } else { Stdio::piped() };
-        command.stdin(piped).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.stdin(piped).stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().map_err(|error| failed(self.program, &error.to_string()))?;
         let mut listing = RunningHost(child);
+        let complaint = listing.complaint();
         listing.tell(self.input, folder);
         let text = listing.hear(self.format, time);
         self.format.read(&text).ok_or_else(|| {
-            let first = text.lines().next().unwrap_or("nothing").chars().take(200);
-            failed(
-                self.program,
-                &format!("its answer cannot be read: {}", first.collect::<String>()),
-            )
+            drop(listing);
+            // A program that it started may hold the stream open.
+            let complaint = complaint.and_then(|lines| lines.recv_timeout(LAST_WORDS).ok());
+            let complaint = complaint.unwrap_or_default();
+            failed(self.program, &unreadable(&text, &complaint))
         })
+    }
+}
+
+/// What a host said instead of a list: its own words for it, else the last line of its complaints, else
+/// how its answer begins.
+fn unreadable(text: &str, complaint: &str) -> String {
+    let clip = |text: &str| text.chars().take(MAX_COMPLAINT).collect::<String>();
+    let answer: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    if let Some(message) = answer["error"]["message"].as_str() {
+        return clip(message);
+    }
+    match (complaint, text.lines().find(|line| !line.trim().is_empty())) {
+        ("", None) => "it said nothing".to_owned(),
+        ("", Some(first)) => format!("its answer cannot be read: {}", clip(first)),
+        (complaint, _) => clip(complaint),
     }
 }
 
@@ -260,6 +282,25 @@ impl Drop for RunningHost {
 }
 
 impl RunningHost {
+    /// The last line that it writes beside its answer, once it has ended.
+    fn complaint(&mut self) -> Option<mpsc::Receiver<String>> {
+        let stream = self.0.stderr.take()?;
+        let (send, receive) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut last = String::new();
+            for line in BufReader::new(stream).split(b'\n') {
+                let Ok(line) = line else { break };
+                let line = String::from_utf8_lossy(&line);
+                if !line.trim().is_empty() {
+                    last = line.trim().chars().take(MAX_COMPLAINT).collect();
+                }
+            }
+            // No one may be interested any more.
+            let _ = send.send(last);
+        });
+        Some(receive)
+    }
+
     /// Tells it its lines; the stream stays open, because a host that reads its end may leave.
     fn tell(&mut self, lines: &[&str], folder: &Path) {
         let folder = serde_json::Value::from(path_text(folder)).to_string();

@@ -97,7 +97,8 @@ impl Engine {
             .hint("install the agent, or add its folder to PATH")
         })?;
         let asked = self.asked_folder();
-        let listing = recipe.ask(&program, &asked, &self.env, self.agent(), time)?;
+        let listing =
+            recipe.ask(&program, &asked, &self.env, self.options.agent.as_deref(), time)?;
         let snapshot = self.snapshot();
         let rows = difference::compare(&snapshot.catalog, &listing, recipe);
         let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();

@@ -24,7 +24,7 @@ use sinew_settings::{Reason, ReasonCode, path_text};
 
 pub use other_machines::{ExchangeDirection, ExchangeRequest};
 pub use policy::{PolicyHub, VettedInstall};
-pub use record::HubRecord;
+pub use record::{HubRecord, NeededRecord};
 pub use search::{CandidateHistory, SearchCandidate, SearchReport};
 pub use sinew_hub::install::{
     ExistingSkill, InstallConcern, InstallReceipt, InstallReview, InstallRisk, PreparedInstall,

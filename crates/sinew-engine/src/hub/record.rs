@@ -54,6 +54,30 @@ pub struct HubRecord {
     /// When to try again, in milliseconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_at_ms: Option<u64>,
+    /// What became of the skills that it needs, where they are not records of their own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub needed: Vec<NeededRecord>,
+}
+
+/// What became of a skill that another one needs.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct NeededRecord {
+    /// What is needed, as its author wrote it.
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// The skill that needs it.
+    pub needed_by: String,
+    /// `installed`, `refused` or `failed`.
+    pub status: &'static str,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schema(value_type = Option<String>))]
+    pub reason: Option<ErrorCode>,
+    /// What happened, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 impl HubRecord {
@@ -73,6 +97,7 @@ impl HubRecord {
             message: None,
             hints: Vec::new(),
             retry_at_ms: None,
+            needed: Vec::new(),
         }
     }
 

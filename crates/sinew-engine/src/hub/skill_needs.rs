@@ -15,7 +15,7 @@ use sinew_settings::{ErrorCode, path_text};
 use sinew_skill::{ReadOptions, read, required_skill_name};
 
 use super::policy::PolicyHub;
-use super::record::HubRecord;
+use super::record::{HubRecord, NeededRecord};
 use crate::approval::Approver;
 
 /// A chain of needs that is longer is a mistake or an attack.
@@ -30,6 +30,14 @@ pub struct NeededSkill {
     pub needed_by: String,
     /// What became of it.
     pub record: HubRecord,
+}
+
+impl From<NeededSkill> for NeededRecord {
+    fn from(needed: NeededSkill) -> Self {
+        let NeededSkill { needed_by, record, .. } = needed;
+        let HubRecord { reference, status, reason, message, .. } = record;
+        Self { reference, needed_by, status, reason, message }
+    }
 }
 
 /// The skills that the skill in a folder says it needs, as its author wrote them.

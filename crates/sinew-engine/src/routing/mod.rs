@@ -35,6 +35,7 @@ use std::time::{Duration, Instant};
 
 use sinew_catalog::references::expand_references;
 use sinew_catalog::{CatalogEntry, Snapshot};
+use sinew_guard::own_frames::without_own_frames;
 use sinew_route::RouteDecision;
 use sinew_settings::Actor;
 use sinew_settings::config::ModelChoice;
@@ -86,10 +87,12 @@ pub enum AnswerPrompt {
 }
 
 impl RouteRequest {
-    /// A message, ranked as the configuration says, for a program.
+    /// A message, ranked as the configuration says, for a program. What sinew added to it earlier, and an
+    /// agent hands back with it, does not count.
     pub fn new(message: impl Into<String>) -> Self {
+        let message = message.into();
         Self {
-            message: message.into(),
+            message: without_own_frames(&message).into_owned(),
             intent: None,
             top: None,
             models: ModelChoice::Default,

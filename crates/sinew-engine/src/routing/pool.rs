@@ -2,10 +2,12 @@
 //!
 //! One computation runs at a time. Where it fails, the answers say why, and a later question starts it
 //! again, after a pause that doubles with each failure: a server that is down for an hour is asked a
-//! few times, and one that is back soon has its vectors soon.
+//! few times, and one that is back soon has its vectors soon. Skills that change soon after a computation
+//! began wait for the end of its window (`skills.load.reloadWindowMs`) and are computed then together,
+//! whether there is a question or not.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,6 +56,10 @@ struct FillState {
     failures: u32,
     /// Before this moment it is not started again.
     not_before: Option<Instant>,
+    /// Whether a thread waits for that moment.
+    gathering: bool,
+    /// Whether more is wanted than the one that runs computes.
+    again: bool,
 }
 
 /// A question that is being answered: as long as it is held, what is computed behind the answers
@@ -135,13 +141,24 @@ impl RouterPool {
         window: Duration,
     ) {
         let mut fill = lock(&self.fill);
-        if fill.running || fill.not_before.is_some_and(|moment| Instant::now() < moment) {
+        if fill.running {
+            fill.again = true;
+            return;
+        }
+        if let Some(moment) = fill.not_before.filter(|moment| Instant::now() < *moment) {
+            // After a failure, a question is what starts it again.
+            if fill.failures == 0 && !fill.gathering {
+                fill.gathering = true;
+                let pool = Arc::downgrade(self);
+                thread::spawn(move || gather_until(moment, window, &pool));
+            }
             return;
         }
         fill.running = true;
+        fill.again = false;
         drop(fill);
         let next = Instant::now() + window;
-        let mut run = FillRun { pool: Arc::clone(self), succeeded: false, next };
+        let mut run = FillRun { pool: Arc::clone(self), succeeded: false, next, window };
         let mut router = router.clone();
         thread::spawn(move || {
             let filled = router.fill_vectors_in_background(&|| {
@@ -155,6 +172,18 @@ impl RouterPool {
             // Also after a failure: it knows why it failed, and what was done before stays done.
             run.pool.keep(version, choice, router);
         });
+    }
+
+    /// Starts what was gathered.
+    fn resume(self: &Arc<Self>, window: Duration) {
+        lock(&self.fill).gathering = false;
+        let newest = lock(&self.open).iter().find_map(|open| {
+            let waits = open.router.pending_vectors() > 0;
+            waits.then(|| (open.version, open.choice, Arc::clone(&open.router)))
+        });
+        if let Some((version, choice, router)) = newest {
+            self.start_fill(version, choice, &router, window);
+        }
     }
 
     /// Keeps a router open, unless one over a newer version is.
@@ -176,12 +205,21 @@ impl RouterPool {
     }
 }
 
+/// Waits for a moment, and lets what was gathered until then be computed, if the pool is still there.
+fn gather_until(moment: Instant, window: Duration, pool: &Weak<RouterPool>) {
+    thread::sleep(moment.saturating_duration_since(Instant::now()));
+    if let Some(pool) = pool.upgrade() {
+        pool.resume(window);
+    }
+}
+
 /// One computation. However it ends, the next one may begin.
 struct FillRun {
     pool: Arc<RouterPool>,
     succeeded: bool,
     /// When the next one may begin after this one succeeded.
     next: Instant,
+    window: Duration,
 }
 
 impl Drop for FillRun {
@@ -193,6 +231,11 @@ impl Drop for FillRun {
             true => self.next,
             false => Instant::now() + pause(fill.failures),
         });
+        if self.succeeded && fill.again && !fill.gathering {
+            fill.gathering = true;
+            let (next, window, pool) = (self.next, self.window, Arc::downgrade(&self.pool));
+            thread::spawn(move || gather_until(next, window, &pool));
+        }
     }
 }
 
@@ -221,7 +264,8 @@ mod tests {
     fn a_computation_that_breaks_off_lets_the_next_one_begin() {
         let pool = Arc::new(RouterPool::default());
         lock(&pool.fill).running = true;
-        drop(FillRun { pool: Arc::clone(&pool), succeeded: false, next: Instant::now() });
+        let (next, window) = (Instant::now(), Duration::ZERO);
+        drop(FillRun { pool: Arc::clone(&pool), succeeded: false, next, window });
         let fill = lock(&pool.fill);
         assert!(!fill.running && fill.failures == 1 && fill.not_before.is_some());
     }
@@ -230,7 +274,8 @@ mod tests {
     fn what_changes_within_the_window_waits_for_its_end() {
         let pool = Arc::new(RouterPool::default());
         let next = Instant::now() + Duration::from_secs(3600);
-        drop(FillRun { pool: Arc::clone(&pool), succeeded: true, next });
+        let window = Duration::from_secs(3600);
+        drop(FillRun { pool: Arc::clone(&pool), succeeded: true, next, window });
         assert_eq!(lock(&pool.fill).not_before, Some(next));
         pool.forget_failures();
         assert_eq!(lock(&pool.fill).not_before, None, "a change of the configuration ends it");

@@ -30,8 +30,9 @@ pub use host_listing::HostListing;
 pub use new_skill::{NewSkill, NewSkillRequest};
 pub use openpocket::{CopyReport, MigrationReport};
 pub(crate) use prompt::HypotheticalSkill;
-pub use prompt::PromptOptions;
+pub use prompt::{PromptOptions, ResolvedSkill};
 pub use removal::RemovedSkill;
+pub(crate) use requirement_checks::place_elsewhere;
 pub use requirement_checks::{RequirementCheck, variable_origin};
 pub use served_skills::{
     DigestCache, MAX_SERVED_BYTES, MAX_SERVED_FILES, ServedFile, ServedSkill, SkillFileDigest,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
 use sinew_catalog::prompt::{
     OPENPOCKET_MAX_CHARS, PromptBlock, PromptEscapes, PromptLimits, PromptMode, PromptRequest,
     PromptSkill, PromptWording, build, trigger_hints,
@@ -43,7 +44,43 @@ pub(crate) struct HypotheticalSkill<'s> {
     pub(crate) path: &'s str,
 }
 
+/// A skill that a block names, as OpenClaw's snapshots resolve it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ResolvedSkill {
+    /// Its name.
+    pub name: String,
+    /// The full description.
+    pub description: String,
+    /// Its SKILL.md.
+    pub file_path: String,
+    /// Its folder.
+    pub base_dir: String,
+    /// Where it comes from.
+    pub source: String,
+}
+
 impl SkillsHandle<'_> {
+    /// The skills that a block names, in the catalog's order.
+    pub fn resolved_skills(&self, catalog: &Catalog, block: &PromptBlock) -> Vec<ResolvedSkill> {
+        if block.report.included == 0 {
+            return Vec::new();
+        }
+        let omitted: BTreeSet<&str> =
+            block.report.omitted.iter().map(|skill| skill.name.as_str()).collect();
+        let named =
+            |entry: &&CatalogEntry| entry.model_visible && !omitted.contains(entry.name.as_str());
+        let resolved = catalog.unshadowed().filter(named).map(|entry| ResolvedSkill {
+            name: entry.name.clone(),
+            description: entry.description.clone(),
+            file_path: path_text(&entry.file_path),
+            base_dir: path_text(&entry.base_dir),
+            source: entry.source.clone(),
+        });
+        resolved.collect()
+    }
+
     /// Builds the block from the skills that the model may see.
     pub fn prompt(&self, catalog: &Catalog, options: &PromptOptions) -> PromptBlock {
         self.prompt_with(catalog, options, None)
@@ -65,6 +102,7 @@ impl SkillsHandle<'_> {
             .filter(|entry| entry.model_visible && !replaced(entry))
             .filter(|entry| !options.left_out.contains(&entry.name))
             .collect();
+        let note = self.engine.options.remote.note.clone().or_else(|| remote_note(&visible));
         let homes = self.homes();
         let paths: Vec<String> = visible.iter().map(|entry| path_text(&entry.file_path)).collect();
         let locations: Vec<_> = paths.iter().map(|path| homes.compact(path)).collect();
@@ -110,8 +148,16 @@ impl SkillsHandle<'_> {
         }));
         let configured = self.engine.config.prompt_chars(self.engine.agent.as_deref());
         let budget = if openpocket { configured.min(OPENPOCKET_MAX_CHARS) } else { configured };
+        let planner = options.planner.unwrap_or(config.planner);
+        let wording = match &config.template {
+            Some(template) => PromptWording::with_introduction(template.clone()),
+            None => PromptWording::default(),
+        };
+        let follows_reference = openpocket
+            || self.engine.profile.name == "openclaw"
+            || planner == PromptPlanner::Openclaw;
         let request = PromptRequest {
-            planner: options.planner.unwrap_or(config.planner),
+            planner,
             limits: PromptLimits {
                 max_skills: self.engine.config.limits.max_skills_in_prompt,
                 max_chars: options.max_chars.unwrap_or(budget),
@@ -127,12 +173,12 @@ impl SkillsHandle<'_> {
             message_known: options.message.is_some(),
             escapes: if openpocket { PromptEscapes::KeepApostrophe } else { PromptEscapes::All },
             search_tool: options.search_tool.as_deref(),
-            wording: match &config.template {
-                Some(template) => PromptWording::with_introduction(template.clone()),
-                None => PromptWording::default(),
+            wording: match follows_reference {
+                true => wording.with_reference_notice(),
+                false => wording,
             },
             keep_first: openpocket,
-            remote_note: self.engine.options.remote.note.as_deref(),
+            remote_note: note.as_deref(),
             ..PromptRequest::new(&skills)
         };
         let block = build(&request);
@@ -154,4 +200,27 @@ impl SkillsHandle<'_> {
             .collect();
         build(&PromptRequest { skills: &skills, ..request.clone() })
     }
+}
+
+/// Skills of one machine that a note names; the prompt itself lists them all.
+const MAX_NOTED: usize = 8;
+
+/// Which skills are used on which connected machine, for the model that is to run their commands.
+fn remote_note(visible: &[&CatalogEntry]) -> Option<String> {
+    let mut by_machine: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for entry in visible {
+        if let Some(machine) = &entry.via_machine {
+            by_machine.entry(machine).or_default().push(&entry.name);
+        }
+    }
+    if by_machine.is_empty() {
+        return None;
+    }
+    let machines = by_machine.iter().map(|(machine, skills)| {
+        let more = if skills.len() > MAX_NOTED { " and others" } else { "" };
+        let named = skills.iter().take(MAX_NOTED).copied().collect::<Vec<_>>().join(", ");
+        format!("{machine} ({named}{more})")
+    });
+    let machines = machines.collect::<Vec<_>>().join("; ");
+    Some(format!("Commands of these skills run on a connected machine, not here: {machines}."))
 }

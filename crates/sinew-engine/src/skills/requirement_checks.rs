@@ -3,6 +3,7 @@
 use serde::Serialize;
 use sinew_catalog::{CatalogEntry, tools};
 use sinew_exec::{EnvState, EnvValueSource};
+use sinew_settings::platform_alias;
 
 use crate::SkillsHandle;
 
@@ -30,7 +31,7 @@ impl SkillsHandle<'_> {
             all.push(RequirementCheck {
                 kind: "system",
                 asked: needs.os.join(" or "),
-                found: self.engine.env.os.clone(),
+                found: self.found_system(entry),
                 met: missing.os.is_empty(),
             });
         }
@@ -48,8 +49,10 @@ impl SkillsHandle<'_> {
                 here.or_else(|| tools::find_skill_tool(&self.engine.env, &entry.skill_key, bin));
             let found = match here {
                 Some(path) => path.display().to_string(),
-                None if met && entry.via.is_some() => "on a connected machine".to_owned(),
-                None => "not installed".to_owned(),
+                None => match place_elsewhere(entry).filter(|_| met) {
+                    Some(place) => place,
+                    None => "not installed".to_owned(),
+                },
             };
             all.push(RequirementCheck {
                 kind: "program",
@@ -84,6 +87,26 @@ impl SkillsHandle<'_> {
         }
         all
     }
+
+    /// This machine's system, and where another one is that the skill asks for.
+    fn found_system(&self, entry: &CatalogEntry) -> String {
+        let here = &self.engine.env.os;
+        let alias = platform_alias(here);
+        let fits = entry.requirements.os.iter().any(|wanted| platform_alias(wanted) == alias);
+        match place_elsewhere(entry).filter(|_| !fits) {
+            Some(place) => format!("{} {place}", entry.requirements.os.join(" or ")),
+            None => here.clone(),
+        }
+    }
+}
+
+/// Where what a skill needs was found, if that is not this machine.
+pub(crate) fn place_elsewhere(entry: &CatalogEntry) -> Option<String> {
+    entry.via?;
+    Some(match &entry.via_machine {
+        Some(name) => format!("on {name}, a connected machine"),
+        None => "on a connected machine".to_owned(),
+    })
 }
 
 /// Where a variable's value comes from, in words.

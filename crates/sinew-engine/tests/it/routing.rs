@@ -2,8 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -56,6 +56,26 @@ fn a_skill_that_cannot_be_used_is_named_and_strangers_are_not_offered() {
     assert_eq!(weather.command, "sinew why weather");
 }
 
+/// What was brought with an earlier message is no part of the one that an agent asks about.
+#[test]
+fn what_sinew_added_is_not_routed() {
+    let machine = machine();
+    let message = "use the ledger skill";
+    let engine = open(&machine);
+    let plain = engine.route(&RouteRequest::new(message));
+    for frame in ["matching_skills", "sinew_context", "hook_context"] {
+        let added = format!("<{frame}>\n$soup and $letters fit: recipes for soups\n</{frame}>");
+        let back = engine.route(&RouteRequest::new(format!("{added}\n\n{message}")));
+        let names = |answer: &RouteAnswer| -> Vec<String> {
+            answer.offers().iter().map(|found| found.name.clone()).collect()
+        };
+        assert_eq!(names(&back), names(&plain), "{frame}");
+        assert_eq!(back.decision, plain.decision, "{frame}");
+        let alone = engine.route(&RouteRequest::new(added));
+        assert_eq!(alone.decision, RouteDecision::None, "{frame}: {alone:?}");
+    }
+}
+
 #[test]
 fn a_skill_that_can_be_used_is_offered_as_before() {
     let answer = open(&machine()).route(&RouteRequest::new("use the ledger skill"));
@@ -67,6 +87,8 @@ fn a_skill_that_can_be_used_is_offered_as_before() {
 struct EmbeddingServer {
     url: String,
     works: Arc<AtomicBool>,
+    /// What it was asked for, a list for each request.
+    asked: Arc<Mutex<Vec<Vec<String>>>>,
 }
 
 impl EmbeddingServer {
@@ -74,18 +96,29 @@ impl EmbeddingServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let works = Arc::new(AtomicBool::new(false));
-        let shared = Arc::clone(&works);
+        let asked = Arc::default();
+        let shared = (Arc::clone(&works), Arc::clone(&asked));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let works = Arc::clone(&shared);
-                thread::spawn(move || respond(stream, works.load(Ordering::Acquire)));
+                let (works, asked) = shared.clone();
+                thread::spawn(move || respond(stream, works.load(Ordering::Acquire), &asked));
             }
         });
-        Self { url, works }
+        Self { url, works, asked }
+    }
+
+    /// The first request that was about any of these skills, as the names of those it was about.
+    fn first_about(&self, names: &[&str]) -> Option<Vec<String>> {
+        let asked = self.asked.lock().expect("the record");
+        asked.iter().find_map(|texts| {
+            let about = names.iter().filter(|name| texts.iter().any(|text| text.contains(**name)));
+            let about: Vec<String> = about.map(|name| (*name).to_owned()).collect();
+            (!about.is_empty()).then_some(about)
+        })
     }
 }
 
-fn respond(mut stream: TcpStream, works: bool) -> Option<()> {
+fn respond(mut stream: TcpStream, works: bool, asked: &Mutex<Vec<Vec<String>>>) -> Option<()> {
     let mut reader = BufReader::new(stream.try_clone().ok()?);
     let mut length = 0;
     loop {
@@ -102,6 +135,8 @@ fn respond(mut stream: TcpStream, works: bool) -> Option<()> {
     reader.read_exact(&mut body).ok()?;
     let request: Value = serde_json::from_slice(&body).ok()?;
     let texts = request["input"].as_array()?;
+    let words = texts.iter().map(|text| text.as_str().unwrap_or_default().to_owned());
+    asked.lock().ok()?.push(words.collect());
     let (status, answer) = if works {
         let vectors = texts.iter().map(|text| letters(text.as_str().unwrap_or_default()));
         let data =
@@ -162,6 +197,58 @@ fn a_model_that_fails_is_named_and_used_again_when_it_is_back() {
     server.works.store(true, Ordering::Release);
     let filled = ask_until(&live, |answer| pending(answer).is_none());
     assert!(filled.model.contains("remote:m:26"), "{}", filled.model);
+}
+
+/// A machine whose vectors come from a server, and what gathers changes there.
+fn gathering(server: &EmbeddingServer, window: u64) -> String {
+    let remote = format!("{{url: '{}', model: 'm', dims: 26, timeoutMs: 5000}}", server.url);
+    let load = format!("{{reloadWindowMs: {window}}}");
+    format!("{{route: {{model: 'remote', remote: {remote}}}, skills: {{load: {load}}}}}")
+}
+
+fn waits(answer: &RouteAnswer) -> bool {
+    answer.degraded.iter().any(|signal| signal.kind == DegradedKind::VectorsPending)
+}
+
+/// What changes within `skills.load.reloadWindowMs` is computed at its end, together; without a window,
+/// at once.
+#[test]
+fn changes_within_the_window_are_computed_together() {
+    let server = EmbeddingServer::start();
+    server.works.store(true, Ordering::Release);
+    let config = "home/.sinew/config.json5";
+    let machine = machine().file(config, gathering(&server, 3_600_000));
+    let live = LiveEngine::new(open(&machine));
+    ask_until(&live, |answer| !waits(answer));
+    let names = ["aardvark", "buffalo", "chinchilla"];
+    for name in names {
+        let text = format!("---\nname: {name}\ndescription: All about the {name}\n---\n# It\n");
+        machine.write(&format!("work/skills/{name}/SKILL.md"), text);
+        let answer = live.view().route(&RouteRequest::new("invoices of the year"));
+        assert!(waits(&answer), "{name}");
+    }
+    assert_eq!(server.first_about(&names), None, "the window is not over");
+    machine.write(config, gathering(&server, 0));
+    ask_until(&live, |answer| !waits(answer));
+    assert_eq!(server.first_about(&names).expect("a request"), names, "one request for all");
+}
+
+/// The end of the window needs no question.
+#[test]
+fn what_was_gathered_is_computed_without_a_question() {
+    let server = EmbeddingServer::start();
+    server.works.store(true, Ordering::Release);
+    let machine = machine().file("home/.sinew/config.json5", gathering(&server, 1_000));
+    let live = LiveEngine::new(open(&machine));
+    ask_until(&live, |answer| !waits(answer));
+    let text = "---\nname: dugong\ndescription: All about the dugong\n---\n# It\n";
+    machine.write("work/skills/dugong/SKILL.md", text);
+    live.view().route(&RouteRequest::new("invoices of the year"));
+    let began = Instant::now();
+    while server.first_about(&["dugong"]).is_none() {
+        assert!(began.elapsed() < PATIENCE, "it was never computed");
+        thread::sleep(PAUSE);
+    }
 }
 
 #[test]

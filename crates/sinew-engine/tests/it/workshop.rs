@@ -1,6 +1,9 @@
 //! The workshop end to end: the plugin's own scenarios, and what the engine adds to them.
 
+use std::time::Instant;
+
 use serde_json::{Value, json};
+use sinew_engine::hook::{HookEvent, settle_all};
 use sinew_engine::{
     CaptureOptions, Engine, EngineOptions, LearnSource, NewOutcome, RouteRequest, TurnReport,
 };
@@ -123,6 +126,42 @@ fn reviewed(server: &ModelServer, more: &Value) -> TestMachine {
 }
 
 const REPLY: &str = r###"{"action":"create","skillName":"media-asset-qa","title":"Media Asset QA","reason":"Sizes were wrong","description":"Check media before it is used","body":"## Workflow\n\n- Check sizes before use."}"###;
+
+/// The reviewer reads the session as hooks saw it: every turn of it, and the tools that were called.
+#[test]
+fn the_reviewer_sees_the_whole_session_with_its_tools() {
+    let server = ModelServer::new([ModelManner::Says(r#"{"action":"none"}"#.to_owned())]);
+    let machine = reviewed(&server, &json!({"reviewInterval": 3}));
+    let engine = open(&machine);
+    let hook = |event: Value| {
+        let bytes = event.to_string().into_bytes();
+        let event =
+            HookEvent::read("claude-code", "auto", &bytes, Instant::now()).expect("an event");
+        engine.hooks().answer(&event).expect("an answer");
+    };
+    let asked = ["rename the harbour pictures", "shrink the lighthouse ones", "zip the folder"];
+    for (number, asked) in asked.iter().enumerate() {
+        let id = format!("p{number}");
+        hook(
+            json!({"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt_id": id, "prompt": asked}),
+        );
+        hook(
+            json!({"hook_event_name": "PostToolUse", "session_id": "s", "tool_use_id": format!("t{number}"),
+            "tool_name": "Edit", "tool_input": {"file_path": "pictures/list.txt"}, "tool_response": {}}),
+        );
+        hook(
+            json!({"hook_event_name": "Stop", "session_id": "s", "last_assistant_message": "Done."}),
+        );
+    }
+    settle_all(&machine.environment(), &EngineOptions::default()).expect("settled");
+    let requests = server.requests();
+    assert_eq!(requests.len(), 1, "{requests:?}");
+    let body = requests[0].body.to_string();
+    for said in asked {
+        assert!(body.contains(said), "{said}: {body}");
+    }
+    assert_eq!(body.matches("tool: Edit ok").count(), 3, "{body}");
+}
 
 /// `skill-workshop-reviewer-autonomous`.
 #[test]

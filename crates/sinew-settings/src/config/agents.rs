@@ -16,6 +16,8 @@ section! {
         "defaults.skills" => defaults: Option<Vec<String>> = None, shown "all";
         /// In the openclaw profile, the folder that agents work in.
         "defaults.workspace" => workspace: Option<String> = None;
+        /// In the openclaw profile, `explicit` where no agent is the default one.
+        "ownership" => ownership: Option<String> = None;
         also {
             /// The settings of single agents, by name.
             entries: BTreeMap<String, AgentSettings> = BTreeMap::new();
@@ -30,8 +32,32 @@ section! {
         "skills" => skills: Option<Vec<String>> = None, shown "all";
         /// In the openclaw profile, the folder that this agent works in.
         "workspace" or "workspaceDir" => workspace: Option<String> = None;
+        /// In the openclaw profile, whether this agent's folders are read where no agent is named.
+        "default" => is_default: bool = false;
         /// This agent's own length of the prompt block.
         "skillsLimits.maxSkillsPromptChars" => max_skills_prompt_chars: Option<usize> = None;
+    }
+}
+
+impl AgentsSection {
+    /// OpenClaw's agent where none is named: the only one, or the one that is marked; nothing where there
+    /// are none, or several of which none is meant.
+    pub fn default_agent(&self) -> Option<&str> {
+        let marked =
+            self.entries.iter().filter(|(_, agent)| agent.is_default && !self.is_explicit());
+        let mut marked = marked.map(|(id, _)| id.as_str());
+        if let (Some(one), None) = (marked.next(), marked.next()) {
+            return Some(one);
+        }
+        match self.entries.len() {
+            1 => self.entries.keys().next().map(String::as_str),
+            _ => None,
+        }
+    }
+
+    /// Whether every agent has to be named.
+    pub fn is_explicit(&self) -> bool {
+        self.ownership.as_deref() == Some("explicit")
     }
 }
 

@@ -29,7 +29,7 @@ section! {
         "watch" => watch: bool = true;
         /// How long changes gather before they are acted on.
         "debounceMs" => debounce_ms: u64 = 250;
-        /// How long costly follow-ups of a change are gathered.
+        /// How long skills that change wait for others, so that their vectors are computed together.
         "reloadWindowMs" => reload_window_ms: u64 = 30_000;
         /// Read ~/.agents/skills; auto does unless the state folder was moved.
         "personal" => personal: PersonalRootMode = PersonalRootMode::Auto;

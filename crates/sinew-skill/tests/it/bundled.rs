@@ -51,11 +51,37 @@ fn bundled_skills_are_short_and_say_when_they_are_for() {
         let lines = body.trim().lines().count();
         assert!((40..=200).contains(&lines), "{name}: a body of {lines} lines");
         assert!(front.contains(" Use "), "{name} does not say when to use it");
+        assert!(front.contains(" Not for "), "{name} does not say what it is not for");
         assert!(front.contains("    emoji: "), "{name} has no emoji");
         let ours = ["git-history", "session-logs", "sinew", "skill-creator", "tmux"];
         assert!(
             front.contains("    homepage: https://") || ours.contains(&name.as_str()),
             "{name}"
+        );
+    }
+}
+
+/// A body says what goes wrong and why, and what waits for the user.
+#[test]
+fn bundled_skills_name_failures_and_what_needs_a_yes() {
+    const FAILURES: &[&str] = &[
+        "\n## When it fails\n",
+        "\n## When something looks wrong\n",
+        "\n## What the status says\n",
+    ];
+    const CONSENT: &[&str] = &["yes", "ask", "asks", "asked", "asking", "agreed", "consent"];
+    for (name, bytes) in library() {
+        let text = String::from_utf8(bytes).expect("our own text is UTF-8");
+        let (_, body) = text[4..].split_once("\n---\n").expect("front matter");
+        let section = FAILURES.iter().find_map(|heading| body.split_once(heading));
+        let (_, section) = section.unwrap_or_else(|| panic!("{name} does not say what can fail"));
+        let section = section.split("\n## ").next().unwrap_or_default();
+        let rows = section.lines().filter(|line| line.starts_with(['|', '-', '1', '2', '3']));
+        assert!(rows.count() >= 3, "{name} names hardly anything that can fail");
+        let mut words = body.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        assert!(
+            words.any(|word| CONSENT.contains(&word.as_str())),
+            "{name} does not say what needs the user's consent"
         );
     }
 }

@@ -6,10 +6,11 @@ use std::time::Instant;
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use sinew_catalog::SnapshotSkill;
 use sinew_catalog::prompt::{PromptMode, PromptReport};
-use sinew_engine::{AnswerPrompt, PromptOptions, RouteAnswer, RouteRequest};
+use sinew_engine::{AnswerPrompt, PromptOptions, ResolvedSkill, RouteAnswer, RouteRequest};
 use sinew_settings::config::ModelChoice;
-use sinew_settings::{ErrorCode, Reason, path_text};
+use sinew_settings::{ErrorCode, Reason};
 use utoipa::{IntoParams, ToSchema};
 
 use super::Problem;
@@ -62,31 +63,30 @@ impl From<PromptModeWire> for PromptMode {
     }
 }
 
-/// A skill that the prompt names
+/// The block that an agent's system prompt gets, with the snapshot that it was made of
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ResolvedSkillWire<'a> {
-    name: &'a str,
-    description: &'a str,
-    file_path: String,
-    base_dir: String,
-    source: &'a str,
-}
-
-/// The block that an agent's system prompt gets
-#[derive(Serialize, ToSchema)]
 struct PromptWire<'a> {
     prompt: &'a str,
     report: &'a PromptReport,
     reasons: &'a [Reason],
     /// The snapshot's version: it grows with every change
     version: u64,
+    /// The format of the block
+    prompt_format_version: u32,
+    /// The profile that applied
+    profile: &'a str,
+    /// The platform that it was made for
+    platform: &'a str,
+    /// One digest over names, keys, sources, paths and contents
+    fingerprint: &'a str,
+    /// The skills that the agent may use
+    skills: Vec<SnapshotSkill<'a>>,
     /// The agent's list, if one applies
-    #[serde(rename = "skillFilter", skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     skill_filter: Option<&'a [String]>,
     /// The skills that the prompt names
-    #[serde(rename = "resolvedSkills")]
-    resolved_skills: Vec<ResolvedSkillWire<'a>>,
+    resolved_skills: Vec<ResolvedSkill>,
 }
 
 /// The block for a message, as every page and route shows it.
@@ -128,25 +128,19 @@ pub(crate) async fn prompt(
             None => Arc::clone(&look.snapshot),
         };
         let block = engine.skills().prompt(&snapshot.catalog, &options);
-        let omitted = |name: &str| block.report.omitted.iter().any(|skill| skill.name == name);
-        let shown = snapshot.catalog.unshadowed().filter(|entry| {
-            entry.model_visible && block.report.included > 0 && !omitted(&entry.name)
-        });
+        let record = snapshot.record();
         JsonReply::of(&PromptWire {
             prompt: &block.text,
             report: &block.report,
             reasons: &block.reasons,
-            version: snapshot.version,
-            skill_filter: snapshot.catalog.skill_filter.as_deref(),
-            resolved_skills: shown
-                .map(|entry| ResolvedSkillWire {
-                    name: &entry.name,
-                    description: &entry.description,
-                    file_path: path_text(&entry.file_path),
-                    base_dir: path_text(&entry.base_dir),
-                    source: &entry.source,
-                })
-                .collect(),
+            version: record.version,
+            prompt_format_version: record.prompt_format_version,
+            profile: record.profile,
+            platform: record.platform,
+            fingerprint: record.fingerprint,
+            skills: record.skills,
+            skill_filter: record.skill_filter,
+            resolved_skills: engine.skills().resolved_skills(&snapshot.catalog, &block),
         })
     })
     .await

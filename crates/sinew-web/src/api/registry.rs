@@ -4,9 +4,9 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use sinew_engine::approval::{ApprovalAnswer, ApprovalQuestion, Approver};
 use sinew_engine::hub::{
-    HubError, HubOverrides, HubRecord, InstallTarget, NameMatching, RegistryQuery as Wanted,
-    SearchReport, SearchSources, ShorthandMeaning, SkillInstallRequest, SkillReference,
-    UpdateRequest, UpdateResult, WorkdirSkill,
+    HubError, HubOverrides, HubRecord, InstallTarget, NameMatching, NeededRecord,
+    RegistryQuery as Wanted, SearchReport, SearchSources, ShorthandMeaning, SkillInstallRequest,
+    SkillReference, UpdateRequest, UpdateResult, WorkdirSkill,
 };
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::{Actor, ErrorCode};
@@ -16,7 +16,7 @@ use super::Problem;
 use super::extract::{JsonBody, JsonReply, UrlPath, UrlQuery};
 use super::openapi::ProblemResponses;
 use crate::access::WebCaller;
-use crate::app::{WebApp, WebContext};
+use crate::app::{PendingInstall, WebApp, WebContext};
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
@@ -155,11 +155,13 @@ pub(crate) struct DeferredApprover<'e> {
     actor: Actor,
     /// The approval that waits, once the question was kept.
     pub(crate) waits: Option<String>,
+    /// Every approval that waits, with the reference of what it is about.
+    waiting: Vec<(String, String)>,
 }
 
 impl<'e> DeferredApprover<'e> {
     pub(crate) fn new(engine: &'e Engine, actor: Actor) -> Self {
-        Self { engine, actor, waits: None }
+        Self { engine, actor, waits: None, waiting: Vec::new() }
     }
 }
 
@@ -172,6 +174,8 @@ impl Approver for DeferredApprover<'_> {
         let answer = answer.unwrap_or(ApprovalAnswer::ABSENT);
         if let ApprovalAnswer::Absent { waits } = &answer {
             self.waits.clone_from(waits);
+            let about = waits.iter().map(|id| (id.clone(), review.source.requested.clone()));
+            self.waiting.extend(about);
         }
         answer
     }
@@ -189,9 +193,17 @@ pub(crate) fn install_with_approval(
         SkillReference::parse(reference, ShorthandMeaning::Registry).map_err(HubError::from)?;
     let hub = engine.hub().open(&HubOverrides::default())?;
     let request = SkillInstallRequest::new(parsed, &approver.actor.to_string());
-    let installed = hub.install(&request, &engine.hub().workdir(place), approver)?;
+    let workdir = engine.hub().workdir(place);
+    let installed = hub.install(&request, &workdir, approver)?;
+    let skip = Default::default();
+    let needed = hub.install_needs(&installed.key, &workdir, &request, &skip, approver);
+    // A page that approves one of them goes on with it.
+    for (approval, reference) in approver.waiting.drain(..) {
+        look.app.install_later(approval, PendingInstall::New { reference, place });
+    }
     engine.snapshot();
-    Ok(HubRecord::installed(reference, &installed))
+    let needed = needed.into_iter().map(NeededRecord::from).collect();
+    Ok(HubRecord { needed, ..HubRecord::installed(reference, &installed) })
 }
 
 /// Brings an installed skill up to date once a person agreed, or keeps the question.

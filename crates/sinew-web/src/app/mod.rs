@@ -111,9 +111,16 @@ impl WebApp {
         let app = Arc::downgrade(&self.0);
         self.0.live.follow(move |event| match app.upgrade() {
             Some(app) => {
-                // `doctor` reports where watching has become slower.
-                if matches!(event, WatchEvent::Changed(_)) {
-                    Self(app).wake_follower();
+                let app = Self(app);
+                match event {
+                    // The first question finds the vectors there, as far as they could be computed.
+                    WatchEvent::Started { .. } => app.warm(),
+                    WatchEvent::Changed(_) => {
+                        app.warm();
+                        app.wake_follower();
+                    }
+                    // `doctor` reports where watching has become slower.
+                    WatchEvent::Notice(_) => {}
                 }
                 ControlFlow::Continue(())
             }

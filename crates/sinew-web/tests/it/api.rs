@@ -152,6 +152,91 @@ async fn the_prompt_keeps_to_its_budget() {
     assert!(small["report"]["used"].as_u64() <= Some(10));
 }
 
+/// The block comes with the snapshot that it was made of, for the agent, the mode and the tools that are
+/// named.
+#[tokio::test]
+async fn the_prompt_comes_with_its_snapshot() {
+    let config = "{agents: {entries: {writer: {skills: ['release-notes', 'keyed']}}}}";
+    let server = Server::on(
+        machine()
+            .file("home/.sinew/config.json5", config)
+            .workspace_skill(
+                "keyed",
+                "metadata: {openclaw: {primaryEnv: KEYED_TOKEN, requires: {env: [KEYED_TOKEN]}}}",
+            )
+            .var("KEYED_TOKEN", "x"),
+    );
+    let whole = server.get("/prompt").await.json();
+    assert_eq!(whole["promptFormatVersion"], 1);
+    assert_eq!((&whole["profile"], whole["fingerprint"].is_string()), (&json!("sinew"), true));
+    let shown = names(whole["resolvedSkills"].as_array().expect("a list")).join(" ");
+    assert!(shown.contains("keyed") && shown.contains("release-notes"), "{shown}");
+    let keyed = whole["skills"].as_array().expect("a list");
+    let keyed = keyed.iter().find(|skill| skill["name"] == "keyed").expect("the skill");
+    assert_eq!(keyed["primaryEnv"], "KEYED_TOKEN");
+    assert_eq!(keyed["requiredEnv"], json!(["KEYED_TOKEN"]));
+
+    let writer = server.get("/prompt?agent=writer").await.json();
+    assert_eq!(writer["skillFilter"], json!(["release-notes", "keyed"]));
+    let resolved = writer["resolvedSkills"].as_array().expect("a list");
+    assert_eq!(names(resolved), ["keyed", "release-notes"]);
+    assert!(resolved[1]["filePath"].as_str().is_some_and(|path| path.ends_with("SKILL.md")));
+    assert!(!writer["prompt"].as_str().expect("text").contains("<name>weather</name>"));
+
+    for query in ["mode=minimal", "mode=none", "tools=write,bash"] {
+        let answer = server.get(&format!("/prompt?{query}")).await.json();
+        assert_eq!(
+            (&answer["prompt"], &answer["resolvedSkills"]),
+            (&json!(""), &json!([])),
+            "{query}"
+        );
+        assert_eq!(answer["version"], whole["version"], "{query}");
+    }
+    let reads = server.get("/prompt?tools=write,read&mode=full").await.json();
+    assert_eq!(reads["prompt"], whole["prompt"]);
+    let small = server.get("/prompt?budget=700").await.json();
+    let resolved = small["resolvedSkills"].as_array().expect("a list");
+    let (included, total) = (&small["report"]["included"], &small["report"]["total"]);
+    assert_eq!(json!(resolved.len()), *included, "{small}");
+    assert!(included.as_u64() < total.as_u64(), "something has to be left out: {small}");
+    for omitted in small["report"]["omitted"].as_array().expect("a list") {
+        let name = omitted["name"].as_str().expect("a name");
+        assert!(!names(resolved).contains(&name), "{name}: {small}");
+    }
+}
+
+/// A host that makes the call itself is told the tool and what it is called with.
+#[tokio::test]
+async fn a_command_is_resolved_for_a_host_that_makes_the_call() {
+    let server = Server::on(
+        machine()
+            .workspace_skill("deploy", "command-dispatch: tool\ncommand-tool: exec_safe")
+            .workspace_skill("gh-issues", ""),
+    );
+    let resolve = async |message: &str, tools: &[&str]| {
+        let body = json!({"message": message, "tools": tools});
+        let answer = server.post("/dispatch", &body).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        answer.json()
+    };
+    let call = resolve("/deploy prod --now", &["read", "exec_safe"]).await;
+    assert_eq!((&call["kind"], &call["tool"]), (&json!("dispatch"), &json!("exec_safe")), "{call}");
+    assert_eq!(call["payload"]["command"], "prod --now", "{call}");
+    let refused = resolve("/deploy prod", &["read"]).await;
+    assert_eq!(refused["kind"], "refused", "{refused}");
+    assert_eq!(refused["reason"]["code"], "dispatch-tool-unavailable", "{refused}");
+    let dashed = resolve("/gh-issues 12", &[]).await;
+    let underscored = resolve("/gh_issues 12", &[]).await;
+    assert_eq!(
+        (&dashed["kind"], &dashed["arguments"]),
+        (&json!("skill"), &json!("12")),
+        "{dashed}"
+    );
+    assert_eq!(dashed["command"], underscored["command"], "{underscored}");
+    assert_eq!(dashed["arguments"], underscored["arguments"], "{underscored}");
+    assert_eq!(resolve("good morning", &[]).await["kind"], "message");
+}
+
 /// An outcome over HTTP, and what the cortex makes of it.
 #[tokio::test]
 async fn outcomes_are_reported_listed_and_learned_from() {

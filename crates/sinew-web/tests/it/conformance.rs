@@ -206,6 +206,14 @@ async fn answers_are_what_the_description_says() {
             Value::Null,
         ),
         ("get", "/prompt", "/prompt".to_owned(), Value::Null),
+        ("post", "/dispatch", "/dispatch".to_owned(), json!({"message": "/weather now"})),
+        ("get", "/remotes", "/remotes".to_owned(), Value::Null),
+        (
+            "put",
+            "/remotes/{id}",
+            "/remotes/studio".to_owned(),
+            json!({"platform": "darwin", "bins": [], "ttl": 60}),
+        ),
         ("get", "/cortex", "/cortex".to_owned(), Value::Null),
         ("get", "/cortex/regions/{id}", "/cortex/regions/tasks".to_owned(), Value::Null),
         ("get", "/outcomes", "/outcomes".to_owned(), Value::Null),
@@ -400,4 +408,123 @@ async fn every_bound_that_is_described_is_enforced() {
     }
     let query = format!("/skills?q={}", long(201));
     assert_eq!(server.get(&query).await.status, StatusCode::BAD_REQUEST);
+}
+
+/// The least value that a schema allows.
+fn valid(document: &Value, schema: &Value) -> Value {
+    let schema = named(document, schema);
+    if let Some(first) = schema["enum"].as_array().and_then(|all| all.first()) {
+        return first.clone();
+    }
+    if let Some(first) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
+        let some = first.iter().find(|choice| choice["type"] != "null");
+        return some.map_or(Value::Null, |choice| valid(document, choice));
+    }
+    let kind = match &schema["type"] {
+        Value::Array(kinds) => kinds.iter().find(|kind| **kind != "null").unwrap_or(&Value::Null),
+        kind => kind,
+    };
+    match kind.as_str().unwrap_or_default() {
+        "string" => json!("a".repeat(schema["minLength"].as_u64().unwrap_or(1).max(1) as usize)),
+        "integer" | "number" => json!(schema["minimum"].as_i64().unwrap_or(1).max(1)),
+        "boolean" => json!(false),
+        "array" => json!([]),
+        _ => minimal(document, schema),
+    }
+}
+
+/// An object with what a schema requires.
+fn minimal(document: &Value, schema: &Value) -> Value {
+    let schema = named(document, schema);
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let fields =
+        required.map(|name| (name.to_owned(), valid(document, &schema["properties"][name])));
+    Value::Object(fields.collect())
+}
+
+/// Values just beyond each bound of a schema, with the bound's name.
+fn beyond(schema: &Value) -> Vec<(&'static str, Value)> {
+    let mut all = Vec::new();
+    let number = |keyword: &str| schema[keyword].as_u64();
+    if let Some(most) = number("maxLength") {
+        all.push(("maxLength", json!("a".repeat(most as usize + 1))));
+    }
+    if number("minLength").is_some_and(|least| least > 0) {
+        all.push(("minLength", json!("")));
+    }
+    if let Some(most) = number("maximum") {
+        all.push(("maximum", json!(most + 1)));
+    }
+    if let Some(least) = number("minimum").filter(|least| *least > 0) {
+        all.push(("minimum", json!(least - 1)));
+    }
+    if let Some(most) = number("maxItems") {
+        all.push(("maxItems", Value::Array(vec![json!("a"); most as usize + 1])));
+    }
+    all
+}
+
+/// Each bound of the document, with a request that is just beyond it: the method, the path and the body.
+fn requests_beyond_bounds(document: &Value) -> Vec<(String, String, Value)> {
+    let mut all = Vec::new();
+    for (template, methods) in document["paths"].as_object().expect("paths") {
+        let path = template.trim_start_matches("/api/v1").to_owned();
+        // What a path holds may be any word.
+        let path = path.split('/').map(|part| if part.starts_with('{') { "a" } else { part });
+        let path = path.collect::<Vec<_>>().join("/");
+        for (method, operation) in methods.as_object().expect("methods") {
+            let schema = &operation["requestBody"]["content"]["application/json"]["schema"];
+            let known = named(document, schema);
+            for (name, field) in known["properties"].as_object().into_iter().flatten() {
+                for (_, value) in beyond(named(document, field)) {
+                    let mut body = minimal(document, known);
+                    body[name] = value;
+                    all.push((method.to_uppercase(), path.clone(), body));
+                }
+            }
+            let query = operation["parameters"].as_array().into_iter().flatten();
+            let query: Vec<&Value> = query.filter(|one| one["in"] == "query").collect();
+            for parameter in &query {
+                for (_, value) in beyond(named(document, &parameter["schema"])) {
+                    let text = |value: &Value| match value {
+                        Value::String(text) => text.clone(),
+                        other => other.to_string(),
+                    };
+                    let name = parameter["name"].as_str().expect("a name");
+                    let mut words = vec![format!("{name}={}", text(&value))];
+                    for other in query.iter().filter(|one| one["required"] == true) {
+                        let needed = other["name"].as_str().expect("a name");
+                        if needed != name {
+                            let least = valid(document, &other["schema"]);
+                            words.push(format!("{needed}={}", text(&least)));
+                        }
+                    }
+                    let asked = format!("{path}?{}", words.join("&"));
+                    all.push((method.to_uppercase(), asked, Value::Null));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Whatever the document bounds is refused just beyond, with a bad request and not with another error.
+#[tokio::test]
+async fn what_is_just_beyond_a_bound_of_the_document_is_refused() {
+    let server = Server::new();
+    let document = document(&server).await;
+    let requests = requests_beyond_bounds(&document);
+    assert!(requests.len() > 60, "{} bounds", requests.len());
+    let mut wrong = Vec::new();
+    for (method, path, body) in requests {
+        let answer = match body {
+            Value::Null if method == "GET" => server.get(&path).await,
+            _ => server.write(&method, &path, &body).await,
+        };
+        if answer.status != StatusCode::BAD_REQUEST {
+            let shown: String = format!("{method} {path} {body}").chars().take(160).collect();
+            wrong.push(format!("{}: {shown}", answer.status));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -217,6 +217,47 @@ async fn a_person_switches_skills() {
     assert_eq!(browser.get("/").await.status, StatusCode::SEE_OTHER);
 }
 
+/// What a skill needs is asked about when it is installed, and comes with the yes to it.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_skill_needs_comes_with_it() {
+    let hub = sinew_testkit::ClawHubDouble::new();
+    let text = |name: &str, needs: &str| {
+        format!("---\nname: {name}\ndescription: Does {name}\n{needs}\n---\n# It\n")
+    };
+    let report = text("report", "metadata: {sinew: {requires: {skills: [charts]}}}");
+    hub.publish("ada", "report", "1.0.0", &[("SKILL.md", &report)]);
+    hub.publish("ada", "charts", "1.0.0", &[("SKILL.md", &text("charts", "tags: [a]"))]);
+    let server = Server::on(machine().var("SINEW_REGISTRY", hub.address()));
+    let browser = server.browser().await;
+    let there = |name: &str| server.machine.path(&format!("work/skills/{name}/SKILL.md")).is_file();
+    let yes = async || {
+        let waiting = server.all("/approvals").await;
+        let id = waiting[0]["id"].as_str().expect("an id").to_owned();
+        let yes = browser.submit(&format!("/approvals/{id}"), &[("decision", "approve")]).await;
+        assert_eq!(yes.header("location"), "/?done=approved", "{}", yes.text);
+    };
+    assert_eq!(
+        server.post("/registry/install", &json!({"reference": "report"})).await.json()["code"],
+        "needs-approval"
+    );
+    yes().await;
+    let done = server.post("/registry/install", &json!({"reference": "report"})).await.json();
+    assert_eq!(done["status"], "installed", "{done}");
+    let needed = &done["needed"][0];
+    assert_eq!(
+        (&needed["ref"], &needed["neededBy"]),
+        (&json!("charts"), &json!("report")),
+        "{done}"
+    );
+    assert_eq!(needed["reason"], "needs-approval", "{done}");
+    assert!(there("report") && !there("charts"));
+    let waits = server.get("/skills/report").await.json();
+    assert_eq!(waits["state"], "needs-setup", "{waits}");
+    yes().await;
+    assert!(there("charts"), "the yes to it installs it");
+    assert_eq!(server.get("/skills/report").await.json()["state"], "ready");
+}
+
 /// A program asks, a person reviews and approves, and then the files are there.
 #[tokio::test]
 async fn an_install_waits_for_a_person() {

@@ -24,7 +24,7 @@ const NEAREST_SHARE: f32 = 0.7;
 /// What a word of another language adds at most.
 const WORD_SHARE: f32 = 0.5;
 /// Without the encoder the scores have half the range; they are stretched to the same scale.
-const WITHOUT_ENCODER: f32 = 1.5;
+pub(super) const WITHOUT_ENCODER: f32 = 1.5;
 
 /// What of a message is compared.
 #[derive(Debug, Clone)]
@@ -54,6 +54,18 @@ impl MessageMeaning {
             is_lookup: is_lookup(message),
             is_fact_question: is_fact_question(message),
         }
+    }
+}
+
+impl MessageMeaning {
+    /// Its vector by the encoder, where there is one.
+    pub(super) fn vector(&self) -> Option<&[f32]> {
+        self.encoder.as_deref()
+    }
+
+    /// Its vector by the static table.
+    pub(super) fn table_vector(&self) -> &[f32] {
+        &self.table
     }
 }
 
@@ -101,6 +113,16 @@ impl ActivityFit {
             NEAREST_SHARE * nearest + (1.0 - NEAREST_SHARE) * mean + WORD_SHARE * by_words
         });
         Self(scores.collect())
+    }
+
+    /// The score of each activity, in the order of the table.
+    pub(super) fn scores(&self) -> &[f32] {
+        &self.0
+    }
+
+    /// How many activities there are.
+    pub(super) fn count() -> usize {
+        TABLE.activities.len()
     }
 
     /// The scores of several texts about one task, with their weights.

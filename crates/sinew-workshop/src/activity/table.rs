@@ -72,6 +72,12 @@ pub fn activity_groups() -> &'static [ActivityGroup] {
     &TABLE.groups
 }
 
+/// Which table this is: what was computed with another one does not count.
+pub(super) fn table_digest() -> String {
+    let whole = [ACTIVITIES_FILE, WORDS_FILE, GROUPS_FILE].concat();
+    sinew_skill::content_hash(whole.as_bytes()).chars().take(16).collect()
+}
+
 /// The rows of a table: `N` cells each, comments left out.
 fn rows<const N: usize>(file: &'static str) -> impl Iterator<Item = [&'static str; N]> {
     let lines = file.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty());

@@ -92,14 +92,29 @@ pub fn count_tool_calls(messages: &[Value]) -> u64 {
     messages.iter().map(|message| of(message) as u64).sum()
 }
 
-/// The conversation, one `role: text` line per message.
+/// The conversation, one `role: text` line per message, and one per tool that hooks saw.
 pub(crate) fn transcript_text(messages: &[Value]) -> String {
-    let lines = messages.iter().filter_map(|message| {
-        let role = message.get("role").and_then(Value::as_str)?;
+    let lines = messages.iter().flat_map(|message| {
+        let role = message.get("role").and_then(Value::as_str);
         let said = text::collapse(&message_text(message));
-        (!said.is_empty()).then(|| format!("{role}: {said}"))
+        let said = role.filter(|_| !said.is_empty()).map(|role| format!("{role}: {said}"));
+        said.into_iter().chain(tool_lines(message))
     });
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The tools of a message, with how each went and on which files.
+fn tool_lines(message: &Value) -> Vec<String> {
+    let blocks = message.get("content").and_then(Value::as_array).into_iter().flatten();
+    let lines = blocks.filter_map(|block| {
+        let ok = block.get("ok").filter(|_| kind(block) == Some("tool_call"))?.as_bool()?;
+        let name = block.get("name").and_then(Value::as_str)?;
+        let files = block.get("files").and_then(Value::as_array).into_iter().flatten();
+        let files: Vec<&str> = files.filter_map(Value::as_str).collect();
+        let on = if files.is_empty() { String::new() } else { format!(" on {}", files.join(", ")) };
+        Some(format!("tool: {name} {}{on}", if ok { "ok" } else { "failed" }))
+    });
+    lines.collect()
 }
 
 #[cfg(test)]
@@ -128,6 +143,17 @@ mod tests {
         assert_eq!(count(json!({"type": "function_call"})), 1);
         assert_eq!(count(json!({"content": [{"type": "tool_call"}, {"type": "text"}]})), 1);
         assert_eq!(count(json!({"content": [{"type": "toolCall"}]})), 0);
+    }
+
+    #[test]
+    fn tools_that_hooks_saw_are_lines_of_the_conversation() {
+        let call = |ok: bool, files: Value| json!({"type": "tool_call", "name": "Edit", "ok": ok, "files": files});
+        let messages = [
+            json!({"role": "user", "content": "fix it"}),
+            json!({"role": "assistant", "content": [call(false, json!([])), call(true, json!(["a.rs"]))]}),
+        ];
+        let lines = "user: fix it\ntool: Edit failed\ntool: Edit ok on a.rs";
+        assert_eq!(transcript_text(&messages), lines);
     }
 
     #[test]

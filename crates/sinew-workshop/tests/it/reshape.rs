@@ -20,6 +20,7 @@ fn rule(name: &str, rule: &str, groups: &[&str]) -> sinew_workshop::ProposalRequ
             description: format!("Use when doing this: {rule}"),
             groups,
             day: "2026-11-12".to_owned(),
+            asked: String::new(),
         },
     )
 }

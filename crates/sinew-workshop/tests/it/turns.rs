@@ -136,6 +136,74 @@ fn no_kind_of_secret_survives_a_capture() {
     }
 }
 
+/// What people say of others, with the personal words in marks.
+const PERSONAL: &[&str] = &[
+    "always cc ⟦anna.kowalczyk@praxis-nord.example⟧ on invoices",
+    "never call ⟦+49 171 5550123⟧ before nine",
+    "always text ⟦(415) 555-0134⟧ when it ships",
+    "always pay the rent to ⟦DE89370400440532013000⟧, please",
+    "always deliver to ⟦12 Rosebank Lane⟧, never to the shop",
+    "always send parcels to ⟦48 Old Mill Road⟧, please",
+    "Pakete immer in den ⟦Lindenweg 4⟧ liefern",
+    "Briefe immer an die ⟦Goethestraße 17⟧ schicken",
+    "livre toujours au ⟦14 rue des Lilas⟧, jamais ailleurs",
+    "entrega siempre en la ⟦Calle Mayor 25⟧, por favor",
+    "consegna sempre in ⟦Via Garibaldi 8⟧, mai altrove",
+    "всегда отправляй на ⟦улица Садовая, дом 12⟧, пожалуйста",
+    "以后都寄到⟦中山路88号⟧",
+    "今後は必ず⟦渋谷区神南1-2-3⟧に送ってください",
+    "앞으로 항상 ⟦테헤란로 152⟧ 로 보내 주세요",
+    "anything to parents always goes past Ms. ⟦Duarte⟧ first",
+    "always ask Dr. ⟦Okonkwo⟧ before you change a dose",
+    "Rechnungen immer erst Frau ⟦Steinhauser⟧ zeigen",
+    "montre toujours le devis à Madame ⟦Lefèvre⟧ d'abord",
+    "enséñale siempre el contrato a la Señora ⟦Villanueva⟧ primero",
+    "mostra sempre le bozze alla Signora ⟦Colombo⟧ prima",
+    "always ask ⟦Katarzyna⟧ before you merge",
+    "always cc ⟦Priyanka Raghavan⟧ on the report",
+    "never post ⟦Oksana⟧'s drafts without her yes",
+    "always let ⟦Thomas Weber⟧ sign the letters",
+    "never book a meeting with ⟦Jennifer⟧ on Mondays",
+    "always copy ⟦Michael Thompson⟧ in on contracts",
+    "メールは必ず⟦田中⟧さんにも送って",
+    "以后报价先给⟦王⟧经理看",
+    "сначала всегда показывай ⟦Ольге Петровой⟧",
+    "앞으로는 항상 ⟦김민수⟧ 씨에게 먼저 보여 주세요",
+];
+
+/// Names, addresses and numbers of people are told to the agent; what is kept has none of them.
+#[test]
+fn no_personal_word_survives_a_capture() {
+    let bench = Bench::with(json!({"approvalPolicy": "auto", "captureProfile": "extended"}));
+    let samples: Vec<sinew_testkit::SecretSample> = PERSONAL
+        .iter()
+        .map(|marked| sinew_testkit::SecretSample {
+            text: marked.replace(['⟦', '⟧'], ""),
+            secrets: marked
+                .split('⟦')
+                .skip(1)
+                .filter_map(|rest| rest.split('⟧').next())
+                .map(str::to_owned)
+                .collect(),
+        })
+        .collect();
+    let rule = "from now on always do it like this, and check it first";
+    let (mut told, mut made) = (String::new(), 0);
+    for sample in &samples {
+        let corrected = user(&format!("from now on: {}", sample.text));
+        let asked = [user(&format!("do this: {}", sample.text)), user(rule)].concat();
+        for messages in [corrected, asked] {
+            let outcome = bench.shop(|shop| shop.end_of_turn(&turn(&messages))).expect("a turn");
+            made += usize::from(outcome.suggested.is_some());
+            told.push_str(&format!("{outcome:?}"));
+        }
+    }
+    // What is skipped shows nothing: most of them must have been kept, without their words.
+    let left = left_of(&bench, &samples, told);
+    assert!(left.is_empty(), "{} are left: {left:?}", left.len());
+    assert!(made * 3 >= samples.len() * 4, "{made} of {} were captured", 2 * samples.len());
+}
+
 /// The secrets that are in what was told, or in any file of the bench.
 fn left_of(bench: &Bench, samples: &[sinew_testkit::SecretSample], told: String) -> Vec<String> {
     let mut bytes = told.into_bytes();

@@ -92,12 +92,9 @@ pub(crate) fn run(args: &SetupArgs, engine: &Engine, out: &mut Printer) -> Comma
     }
     survey(engine, out)?;
     let mut wizard = steps::SetupWizard::begin(args, engine, out)?;
-    let taken = wizard.take_steps();
-    let steps = wizard.finish(taken)?;
-    let proof = match args.wants(SetupStage::Prove) && !args.dry_run {
-        true => proof::prove(engine)?,
-        false => None,
-    };
+    let taken = wizard.take_steps().and_then(|()| wizard.wants_proof());
+    let (steps, proves) = wizard.finish(taken)?;
+    let proof = if proves { proof::prove(engine)? } else { None };
     let report = SetupReport {
         machine: engine.status().overview(&engine.snapshot().catalog)?,
         context: engine.connect().context(None)?,

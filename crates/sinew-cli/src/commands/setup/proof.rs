@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 use serde_json::json;
+use sinew_engine::connect::AgentConnection;
 use sinew_engine::{Engine, EngineError};
 use sinew_settings::ErrorCode;
 
@@ -28,16 +29,16 @@ pub(super) struct SetupProof {
     pub(super) detail: String,
 }
 
-/// Asks the first connected agent whose hooks are commands; nothing where there is none, or no skill to
-/// ask for.
-pub(super) fn prove(engine: &Engine) -> Result<Option<SetupProof>, EngineError> {
+/// The first connected agent whose hooks are commands.
+pub(super) fn agent_to_ask(engine: &Engine) -> Result<Option<AgentConnection>, EngineError> {
     let connections = engine.connect().connections()?;
-    let connected = connections.iter().filter(|agent| !agent.files.is_empty());
-    let Some(agent) =
-        connected.filter(|agent| agent.hooks == "commands").min_by_key(|agent| agent.agent)
-    else {
-        return Ok(None);
-    };
+    let connected = connections.into_iter().filter(|agent| !agent.files.is_empty());
+    Ok(connected.filter(|agent| agent.hooks == "commands").min_by_key(|agent| agent.agent))
+}
+
+/// Asks that agent; nothing where there is none, or no skill to ask for.
+pub(super) fn prove(engine: &Engine) -> Result<Option<SetupProof>, EngineError> {
+    let Some(agent) = agent_to_ask(engine)? else { return Ok(None) };
     let Some((message, skill)) = engine.hooks().sample_message() else { return Ok(None) };
     let failed = |error: std::io::Error| {
         EngineError::new(ErrorCode::TrialFailed, format!("the hook cannot be started: {error}"))

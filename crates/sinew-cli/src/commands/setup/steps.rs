@@ -9,7 +9,8 @@ use sinew_settings::ErrorCode;
 use sinew_settings::config::ModelChoice;
 
 use super::record::SetupRecord;
-use super::{SetupArgs, SetupStage};
+use super::{SetupArgs, SetupStage, proof};
+use crate::background;
 use crate::commands::connect;
 use crate::printer::Printer;
 use crate::question;
@@ -84,7 +85,7 @@ impl<'a> SetupWizard<'a> {
             self.import()?;
         }
         if self.args.wants(SetupStage::Index) {
-            self.index();
+            self.index()?;
         }
         if self.args.wants(SetupStage::Compare) {
             self.compare()?;
@@ -182,37 +183,55 @@ impl<'a> SetupWizard<'a> {
         }
         let paths: Vec<String> =
             roots.iter().map(|root| render::safe(&root.path.to_string_lossy())).collect();
-        let about = format!("{new} skills are not read yet:\n  {}", paths.join("\n  "));
+        let new = if new == 1 { "1 skill".to_owned() } else { format!("{new} skills") };
+        let about = format!("{new} that no agent shared so far:\n  {}", paths.join("\n  "));
         let (status, detail) = match self.ask(&about, "Read them where they are?")? {
             StepConsent::Yes => {
                 request.write = true;
                 self.engine.connect().import(&request)?;
                 self.record.imported(roots.iter().map(|root| root.path.clone()));
-                (StepStatus::Done, format!("{new} skills of other agents are read, too"))
+                (StepStatus::Done, format!("{new} of other agents can be used, too"))
             }
-            StepConsent::No => (StepStatus::Declined, format!("{new} skills are left out")),
-            StepConsent::DryRun => (StepStatus::Planned, format!("{new} skills would be read")),
+            StepConsent::No => (StepStatus::Declined, format!("{new} of other agents left out")),
+            StepConsent::DryRun => (StepStatus::Planned, format!("{new} would be read")),
         };
         self.note(SetupStage::Import, None, status, detail);
         Ok(())
     }
 
-    /// Computes the vectors that are missing, with a bar.
-    fn index(&mut self) {
+    /// Computes the vectors that are missing, with a bar. Without them skills are found by their words,
+    /// and a process in the background computes them sooner or later.
+    fn index(&mut self) -> Result<(), EngineError> {
         let (routing, snapshot) = (self.engine.routing(), self.engine.snapshot());
         let pending = routing.pending_vectors(&snapshot, ModelChoice::Default);
-        let (status, detail) = if pending == 0 {
-            (StepStatus::Unchanged, "every skill has its vectors".to_owned())
-        } else if self.args.dry_run {
-            (StepStatus::Planned, format!("the vectors of {pending} skills would be computed"))
-        } else {
-            connect::warm_up(self.engine, self.out);
-            match routing.pending_vectors(&snapshot, ModelChoice::Default) {
-                0 => (StepStatus::Done, format!("the vectors of {pending} skills are computed")),
-                left => (StepStatus::Failed, format!("{left} skills are without vectors")),
+        if pending == 0 {
+            let detail = "every skill has its vectors".to_owned();
+            self.note(SetupStage::Index, None, StepStatus::Unchanged, detail);
+            return Ok(());
+        }
+        let about =
+            format!("{pending} skills cannot be found by meaning yet, only by their words.");
+        let (status, detail) = match self.ask(&about, "Compute their vectors now?")? {
+            StepConsent::DryRun => {
+                (StepStatus::Planned, format!("the vectors of {pending} skills would be computed"))
+            }
+            StepConsent::No => {
+                background::request_work(self.engine.environment(), self.engine.options());
+                let detail = format!("the vectors of {pending} skills are left to the background");
+                (StepStatus::Declined, detail)
+            }
+            StepConsent::Yes => {
+                connect::warm_up(self.engine, self.out);
+                match routing.pending_vectors(&snapshot, ModelChoice::Default) {
+                    0 => {
+                        (StepStatus::Done, format!("the vectors of {pending} skills are computed"))
+                    }
+                    left => (StepStatus::Failed, format!("{left} skills are without vectors")),
+                }
             }
         };
         self.note(SetupStage::Index, None, status, detail);
+        Ok(())
     }
 
     /// Asks each agent that is here for its own list of skills. One that cannot be asked, because it
@@ -247,17 +266,42 @@ impl<'a> SetupWizard<'a> {
         Ok(())
     }
 
-    /// What was done, kept for `--undo`; also where a person stopped half-way.
+    /// Whether a message is sent through a connected agent's hook at the end.
+    pub(super) fn wants_proof(&mut self) -> Result<bool, EngineError> {
+        if !self.args.wants(SetupStage::Prove) {
+            return Ok(false);
+        }
+        let Some(title) = proof::agent_to_ask(self.engine)?.map(|agent| agent.title) else {
+            return Ok(false);
+        };
+        let about = format!("A message that no model sees shows whether {title} gets its skill.");
+        let (status, detail) = match self.ask(&about, "Send it through the hook?")? {
+            StepConsent::Yes => return Ok(true),
+            StepConsent::No => (StepStatus::Declined, format!("{title}'s hook was not tried")),
+            StepConsent::DryRun => {
+                (StepStatus::Planned, format!("a message would go through {title}'s hook"))
+            }
+        };
+        self.note(SetupStage::Prove, None, status, detail);
+        Ok(false)
+    }
+
+    /// What was done, kept for `--undo`; also where a person stopped half-way. With whether it is to be
+    /// proved.
     pub(super) fn finish(
         self,
-        taken: Result<(), EngineError>,
-    ) -> Result<Vec<SetupStep>, EngineError> {
+        taken: Result<bool, EngineError>,
+    ) -> Result<(Vec<SetupStep>, bool), EngineError> {
         self.record.write(self.engine)?;
-        taken.map(|()| self.steps)
+        taken.map(|proves| (self.steps, proves))
     }
 
     fn ask(&mut self, about: &str, question: &str) -> Result<StepConsent, EngineError> {
         if self.args.dry_run {
+            // What would be asked about is what a person wants to see first.
+            if !self.out.is_json() {
+                self.out.ask(&format!("{about}\n"));
+            }
             return Ok(StepConsent::DryRun);
         }
         if self.args.yes {

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
+use sinew_engine::percent;
 use sinew_guard::Untrusted;
 use sinew_workshop::{
     GateReport, ProbationStatus, Proposal, ProposalChange, ProposalFinding, ProposalPreview,
@@ -170,8 +171,10 @@ fn gates(text: &mut String, gates: &GateReport) -> fmt::Result {
         writeln!(text, "  {} the skill is {}", label(warning, "owner"), owner.as_str())?;
     }
     for near in gates.duplicate.iter().flat_map(|duplicate| &duplicate.near) {
-        let percent = 100.0 * near.likeness;
-        writeln!(text, "  {} {} is {percent:.0} % alike", label(dim, "near"), safe(&near.skill))?;
+        // Only what says exactly the same is wholly alike.
+        let is_same = near.likeness >= 1.0;
+        let percent = if is_same { "100 %".to_owned() } else { percent(near.likeness) };
+        writeln!(text, "  {} {} is {percent} alike", label(dim, "near"), safe(&near.skill))?;
     }
     if let Some(trigger) = &gates.trigger {
         for query in &trigger.gained {
