@@ -178,7 +178,7 @@ impl AcquireNotes {
                 let usable = candidates.iter().filter(|offer| offer.failed.is_none());
                 let others: Vec<&str> = usable.skip(1).map(|offer| offer.slug.as_str()).collect();
                 if !others.is_empty() {
-                    self.add(&format!("others are {}: install with pick", others.join(", ")));
+                    self.add(&format!("others are {}: install with ref", others.join(", ")));
                 }
             }
             AcquireProgress::InstallFailed { slug, detail } => {

@@ -52,8 +52,6 @@ struct AcquireSkillInput {
     read_only: Option<bool>,
     approval: Option<String>,
     run: Option<String>,
-    /// Another candidate
-    pick: Option<String>,
     anyway: Option<bool>,
 }
 
@@ -147,7 +145,8 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
                 }
                 (None, None) => return Err(required("`run` or `approval`")),
             };
-            match &input.pick {
+            // Of a run that stands before its question, the reference is one of the others.
+            match &input.reference {
                 Some(slug) => picked(call, &run, slug),
                 None => go_on(call, &run),
             }
@@ -212,7 +211,7 @@ fn picked(call: &McpToolCall<'_>, run: &str, slug: &str) -> Result<McpToolRespon
     let usable = standing.candidates.iter().filter(|offer| offer.failed.is_none());
     let names: Vec<&str> = usable.map(|offer| offer.slug.as_str()).collect();
     if !names.contains(&slug) {
-        return Err(bad_argument("`pick` names none of the candidates")
+        return Err(bad_argument("`ref` names none of the candidates")
             .hint(format!("there are {}", names.join(", "))));
     }
     let market = engine.hub().market(&HubOverrides::default())?;

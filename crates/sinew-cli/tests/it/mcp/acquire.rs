@@ -250,10 +250,10 @@ fn another_candidate_can_be_picked() {
     let other = if first == "todoist-cli" { "task-keeper" } else { "todoist-cli" };
     assert!(asked["notes"].to_string().contains(other), "the others are named: {asked}");
     let run = &asked["run"];
-    let pick = json!({"action": "install", "run": run, "pick": other});
+    let pick = json!({"action": "install", "run": run, "ref": other});
     let picked = client.data("acquire_skill", pick);
     assert_eq!(picked["approval"]["name"], other, "{picked}");
-    let wrong = json!({"action": "install", "run": run, "pick": "none-such"});
+    let wrong = json!({"action": "install", "run": run, "ref": "none-such"});
     let refused = client.error("acquire_skill", wrong);
     assert_eq!(refused["code"], "bad-parameter", "{refused}");
     assert!(refused.to_string().contains(other), "{refused}");

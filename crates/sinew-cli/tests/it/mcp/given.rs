@@ -364,8 +364,11 @@ fn every_text_names_the_same_way_to_a_missing_skill() {
         about.starts_with("When find_skill says none: propose a skill for approval"),
         "{about}"
     );
-    let found =
-        client.data("find_skill", json!({"message": "convert the invoices to a spreadsheet"}));
+    // On a machine without any skill.
+    let bare = TestMachine::new();
+    let mut client = Client::session(&bare, json!({}));
+    let message = "convert the invoices to a spreadsheet";
+    let found = client.data("find_skill", json!({"message": message}));
     assert_eq!(found["decision"], "none", "{found}");
     assert!(found["notes"].to_string().contains("acquire_skill can look for one"), "{found}");
     let carried = CARRIED.split_once("Nothing fits").expect("what to do then").1;
