@@ -320,8 +320,8 @@ fn a_proven_skill_needs_a_notice_and_one_that_writes_its_question() {
     }
     let mut agent = office.agent();
     assert_eq!(agent.data("acquire_skill", propose(PHOTOS))["status"], "ready");
-    let plan = agent.asked.iter().filter_map(|asked| asked["params"]["message"].as_str());
-    let plan = plan.filter(|asked| asked.starts_with("Carry out this plan")).next_back();
+    let mut asked = agent.asked.iter().filter_map(|asked| asked["params"]["message"].as_str());
+    let plan = asked.rfind(|asked| asked.starts_with("Carry out this plan"));
     let plan = plan.expect("its plan is asked about");
     assert!(plan.contains("mogrify -resize 50% *.jpg"), "{plan}");
     assert!(plan.contains("Lesson: needs the program mogrify"), "{plan}");
