@@ -122,6 +122,9 @@ pub enum FilterReason {
     /// It is on the blacklist.
     #[serde(rename = "blacklisted")]
     Blacklisted,
+    /// It is gone from where it came from, until a search finds it again.
+    #[serde(rename = "vanished")]
+    Vanished,
     /// Too weak.
     #[serde(rename = "effective_weight<0.3")]
     Weak,
@@ -323,6 +326,9 @@ fn filtered(
 ) -> Option<FilterReason> {
     if memory.is_blacklisted(&view.slug) {
         return Some(FilterReason::Blacklisted);
+    }
+    if memory.is_vanished(&view.slug) {
+        return Some(FilterReason::Vanished);
     }
     match order {
         CandidateOrder::Cortex => {

@@ -33,10 +33,11 @@ pub trait CandidateFit {
 }
 
 /// A skill that fits so well is recalled although the task shares no word with what was learned.
-const FITS: f64 = 0.7;
+const FITS: f64 = 0.72;
 /// A skill that fits so well is recalled where the words agree.
 const FITS_WITH_WORDS: f64 = 0.6;
-/// The same where every word that was learned is in the task: it is the same task again.
+/// The same where every word that was learned is in the task, and a single one is all that the task has:
+/// it is the same task again, in whatever language it was said.
 const FITS_THE_SAME: f64 = 0.1;
 /// What agreeing words add to the fit.
 const WORDS_SHARE: f64 = 0.5;
@@ -132,7 +133,8 @@ fn hit<'a>(
     let is_lexical =
         telling > 0 && (shared.len() >= 2 || shared.len() == 1 && lexical >= ONE_WORD_SHARE);
     if let Some(fit) = best_fit(memory, region, task) {
-        let is_same = shared.len() >= 2 && telling > 0 && shared.len() == words.len();
+        let is_whole = telling > 0 && shared.len() == words.len();
+        let is_same = is_whole && (shared.len() >= 2 || task.words.len() == 1);
         let needed = match (is_same, is_lexical) {
             (true, _) => FITS_THE_SAME,
             (false, true) => FITS_WITH_WORDS,

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use divan::Bencher;
 use sinew_cortex::acquire::{
-    AcquireCandidate, AcquireRun, CandidateVerdict, StagedCandidate, UseReport,
+    AcquireCandidate, AcquireRun, CandidateVerdict, StagedCandidate, StagedSummary, UseReport,
 };
 use sinew_cortex::failure::FailureKind;
 use sinew_cortex::recall::{RecallTask, recall};
@@ -196,6 +196,7 @@ fn full(number: usize) -> SkillOutcome {
         side_effects: vec!["network:api.example.com".to_owned()],
         skill_md_chars: 3_200,
         skill_md_bytes: 3_300,
+        shown: StagedSummary::default(),
     });
     let finish = UseReport { ms: Some(1_234), tokens: Some(5_678), ..UseReport::success() };
     let staged = run.candidates[0].staged.clone().unwrap();

@@ -303,6 +303,9 @@ pub(super) fn approval_question(approval: &Approval) -> String {
     for capability in &evidence.capabilities {
         add(format!("{}.", one_line(capability)));
     }
+    if !evidence.missing.is_empty() {
+        add(format!("It needs what is not here: {}.", one_line(&evidence.missing.join(", "))));
+    }
     if let Some(command) = &evidence.command {
         add(format!("Command: {}", one_line(command)));
     }

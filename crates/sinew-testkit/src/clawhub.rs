@@ -68,6 +68,8 @@ struct ClawHubSkill {
     stars: u64,
     downloads: u64,
     flag: ModerationFlag,
+    /// Its owner took it back: whoever asks is told that it is gone.
+    withdrawn: bool,
     setup: Vec<(String, bool)>,
     /// Oldest first.
     versions: Vec<ClawHubVersion>,
@@ -172,6 +174,11 @@ impl ClawHubDouble {
         self.change(|state| state.skills.retain(|s| s.owner != owner || s.slug != slug));
     }
 
+    /// Takes a skill back: requests about it are answered with 410 from now on.
+    pub fn withdraw(&self, owner: &str, slug: &str) {
+        self.change(|state| state.skill_or_new(owner, slug).withdrawn = true);
+    }
+
     /// What `/skills-sh/<id>/install` answers.
     pub fn mirror(&self, id: &str, answer: Value) {
         self.change(|state| state.skills_sh.push((id.to_owned(), answer)));
@@ -208,6 +215,7 @@ impl ClawHubState {
                 stars: 3,
                 downloads: 40,
                 flag: ModerationFlag::Clean,
+                withdrawn: false,
                 setup: Vec::new(),
                 versions: Vec::new(),
                 tags: Vec::new(),
@@ -276,6 +284,7 @@ impl ClawHubState {
             .collect();
         match matches.as_slice() {
             [] => Err(SiteAnswer::text(404, "Skill not found")),
+            [one] if one.withdrawn => Err(SiteAnswer::text(410, "Skill was removed by its owner")),
             [one] => Ok(one),
             several => {
                 let matches: Vec<Value> = several
@@ -307,7 +316,7 @@ impl ClawHubState {
                 true => usize::from(words.contains(&skill.slug)),
                 false => words.iter().filter(|word| text.contains(word.as_str())).count(),
             };
-            if hits > 0 && skill.flag != ModerationFlag::Malicious {
+            if hits > 0 && skill.flag != ModerationFlag::Malicious && !skill.withdrawn {
                 rows.push((hits, skill.search_row(hits)));
             }
         }

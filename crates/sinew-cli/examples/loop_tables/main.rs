@@ -3,6 +3,7 @@
 //!
 //!     cargo run -p sinew-cli --example loop_tables -- search
 //!     cargo run -p sinew-cli --example loop_tables -- recall
+//!     cargo run -p sinew-cli --example loop_tables -- cost
 //!
 //! Skills and messages are read from the shared data beside the repository; without it, the program says
 //! so and ends.
@@ -14,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use sinew_cortex::acquire::{ChosenSkill, UseReport};
 use sinew_cortex::explain::RecallAction;
@@ -23,7 +24,7 @@ use sinew_engine::approval::{
     ApprovalAnswer, ApprovalQuestion, Approver, ConsentAct, ConsentChannel, ConsentScope,
 };
 use sinew_engine::hub::{ApprovalMethod, HubOverrides};
-use sinew_engine::{Engine, EngineOptions};
+use sinew_engine::{Engine, EngineOptions, NewOutcome};
 use sinew_route::RouteDocument;
 use sinew_route::eval::{EvalQuestion, read_questions, read_skills};
 use sinew_settings::{Actor, Clock, Environment};
@@ -32,6 +33,11 @@ use registry::LoopbackRegistry;
 
 /// Skills of the registry.
 const SKILLS: usize = 593;
+
+/// What a recall is measured over: skills of the machine, areas that are remembered, skills of each.
+const COST_SKILLS: usize = 1_000;
+const COST_REGIONS: usize = 80;
+const COST_EACH: usize = 5;
 
 const PARAPHRASES: &str = include_str!("paraphrases.tsv");
 
@@ -173,6 +179,9 @@ fn main() {
     };
     let which = std::env::args().nth(1).unwrap_or_else(|| "recall".to_owned());
     let folder = tempfile::tempdir().expect("a folder");
+    if which == "cost" {
+        return cost(&data, folder.path());
+    }
     let registry = LoopbackRegistry::start(folder.path());
     for (slug, skill) in &data.skills {
         registry.publish(slug, &skill.name, &data.texts[&skill.id]);
@@ -182,6 +191,45 @@ fn main() {
         "search" => search(&data, folder.path(), &registry),
         _ => recall(&data, folder.path(), &registry),
     }
+}
+
+/// What one recall costs with 80 regions of five skills among a thousand, once everything is warm.
+fn cost(data: &LoopData, folder: &Path) {
+    for (id, text) in data.texts.iter().take(COST_SKILLS) {
+        let at = folder.join("work/skills").join(id);
+        std::fs::create_dir_all(&at).expect("a folder");
+        std::fs::write(at.join("SKILL.md"), text).expect("a skill");
+    }
+    let engine = engine(folder);
+    let snapshot = engine.snapshot();
+    let names: BTreeSet<&str> =
+        snapshot.catalog.unshadowed().map(|entry| entry.name.as_str()).collect();
+    let cortex = engine.cortex().expect("a cortex");
+    let known = names.iter().copied().take(COST_REGIONS * COST_EACH);
+    for (number, name) in known.enumerate() {
+        let outcome = NewOutcome {
+            region: Some(format!("region-{}", number / COST_EACH)),
+            slug: name.to_owned(),
+            version: "1.0.0".to_owned(),
+            worked: Some(true),
+            ..NewOutcome::default()
+        };
+        cortex.record(&outcome).expect("a record");
+    }
+    // A few vectors are computed with each recall, until all are there.
+    for question in data.asking.iter().take(COST_REGIONS) {
+        cortex.recall(&question.query, None);
+    }
+    let mut times: Vec<Duration> = Vec::new();
+    for question in &data.asking {
+        let began = Instant::now();
+        cortex.recall(&question.query, None);
+        times.push(began.elapsed());
+    }
+    times.sort();
+    let (skills, all) = (names.len(), times.len());
+    let (half, most) = (times[all / 2], times[all * 95 / 100]);
+    println!("recall over {skills} skills: p50 {half:.2?}, p95 {most:.2?} of {all} messages");
 }
 
 fn overrides(registry: &LoopbackRegistry) -> HubOverrides {
@@ -250,6 +298,9 @@ fn recall(data: &LoopData, folder: &Path, registry: &LoopbackRegistry) {
                 asked += 1;
                 all += 1;
                 if told.decision.action != RecallAction::Present {
+                    if taught.iter().any(|one| one.id == question.id) {
+                        println!("    {} recalled nothing: {}", question.id, told.decision.reason);
+                    }
                     continue;
                 }
                 let slug = told.decision.slug.unwrap_or_default();

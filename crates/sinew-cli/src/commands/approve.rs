@@ -328,6 +328,10 @@ fn write_evidence(text: &mut String, approval: &Approval) -> std::fmt::Result {
     if !evidence.capabilities.is_empty() {
         writeln!(text, "  can: {}", safe(&evidence.capabilities.join(", ")))?;
     }
+    if !evidence.missing.is_empty() {
+        let missing = safe(&evidence.missing.join(", "));
+        writeln!(text, "  {} needs what is not here: {missing}", render::warning("!"))?;
+    }
     if let Some(command) = &evidence.command {
         writeln!(text, "  runs: {}", safe(command))?;
     }

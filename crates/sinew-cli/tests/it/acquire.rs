@@ -46,6 +46,25 @@ impl World {
         self.clawhub.describe("steipete", slug, description);
     }
 
+    /// Its owner takes it back: whoever asks for it is told that it is gone.
+    pub(crate) fn withdraw(&self, slug: &str) {
+        self.clawhub.withdraw("steipete", slug);
+    }
+
+    /// It is not there any more, as if it never was.
+    pub(crate) fn remove(&self, slug: &str) {
+        self.clawhub.remove("steipete", slug);
+    }
+
+    /// A version that says in its front matter which program it needs.
+    pub(crate) fn publish_needing(&self, slug: &str, version: &str, program: &str) {
+        let text = format!(
+            "---\nname: {slug}\ndescription: Manage todo lists, tasks and reminders\n\
+             metadata: {{openclaw: {{requires: {{bins: [{program}]}}}}}}\n---\n\n1. List the open tasks\n"
+        );
+        self.clawhub.publish("steipete", slug, version, &[("SKILL.md", &text)]);
+    }
+
     pub(crate) fn vars(&self) -> [(&'static str, String); 4] {
         [
             ("SINEW_REGISTRY", self.clawhub.address().to_owned()),
@@ -433,8 +452,53 @@ fn without_a_network_the_run_waits() {
     let told = shown(&world.machine, &output);
     assert!(told.contains("refuses the connection") && told.ends_with("exit 4"), "{told}");
     assert!(told.contains("`sinew acquire --resume "), "{told}");
+    // The next run says what happened to this one.
+    let told = world.stderr(&["acquire", TASK, "--region", "todo-manage"]);
+    assert!(told.contains("stopped in search") && told.contains("--resume"), "{told}");
+    let _ = world.events(&["acquire", "--cancel"]);
     let (events, code) = world.events(&["acquire", "--resume"]);
     assert_eq!((code, names(&events).contains(&"candidates")), (3, true));
+}
+
+/// A disk that is full at any point: no skill without its lock, no lock without its run, and everything
+/// goes on once there is room.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_nothing_half_done() {
+    let world = World::new();
+    let (events, _) = world.events(&["acquire", TASK]);
+    let (_, yes) = agreed(&events);
+    let _ = world.events(&["acquire", "--cancel"]);
+    let whole = ["acquire", TASK, "--region", "todo-manage", "--yes-to", &yes, "--", "/bin/echo"];
+    // In blocks of 512 bytes, for each file: from nothing at all to almost enough.
+    for blocks in [0, 1, 2, 4, 8, 64, 512] {
+        let run = world.command(&whole);
+        let mut full = Command::new("/bin/sh");
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        full.args(["-c", &script]).arg(run.get_program()).args(run.get_args());
+        full.current_dir(world.machine.path("work")).env_clear();
+        full.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = full.stdin(std::process::Stdio::null()).output().expect("sinew runs");
+        let told = shown(&world.machine, &output);
+        assert!(output.status.code().is_some(), "{blocks} blocks: {told}");
+        let engine = world.engine();
+        let open = engine.cortex().expect("a cortex").open_runs().expect("runs");
+        let owned = locks(&world).iter().all(|run| open.iter().any(|known| known.id == *run));
+        assert!(owned, "{blocks} blocks: {told}");
+        let mut locked = world.locked();
+        locked.dedup();
+        assert_eq!(folders(&world), locked, "{blocks} blocks: {told}");
+        for run in open {
+            let _ = world.events(&["acquire", "--cancel", &run.id]);
+        }
+        assert_eq!(folders(&world), [] as [&str; 0], "{blocks} blocks: {told}");
+        assert_eq!(world.locked(), [] as [&str; 0], "{blocks} blocks: {told}");
+        if blocks == 0 {
+            assert_eq!(output.status.code(), Some(4), "{told}");
+        }
+    }
+    let (events, _) = world.events(&whole);
+    assert!(names(&events).contains(&"finished"), "{events:#?}");
 }
 
 /// One key for each question, and a table before the first.
@@ -565,4 +629,89 @@ fn locks(world: &World) -> Vec<String> {
     let lock: Value = serde_json::from_slice(&bytes).expect("JSON");
     let entries = lock["skills"].as_object().into_iter().flatten();
     entries.filter_map(|(_, entry)| Some(entry["run"].as_str()?.to_owned())).collect()
+}
+
+/// Any of those that are shown can be asked about: by number, by name, by a yes to its bytes, by a key.
+#[test]
+fn another_candidate_is_picked_by_number_name_or_yes() {
+    let world = World::new();
+    let (events, _) = world.events(&["acquire", TASK]);
+    let rows = event(&events, "candidates")["candidates"].as_array().expect("a list").clone();
+    let name = |at: usize| rows[at]["slug"].as_str().expect("a slug");
+    let (first, second) = (name(0), name(1));
+    let _ = world.events(&["acquire", "--cancel"]);
+    for (pick, wanted) in [("2", second), (second, second), ("1", first)] {
+        let (events, code) = world.events(&["acquire", TASK, "--pick", pick]);
+        assert_eq!((code, agreed(&events).0.as_str()), (3, wanted), "{pick}: {events:#?}");
+        let _ = world.events(&["acquire", "--cancel"]);
+    }
+    // What is not there is said, and the run waits.
+    let output = world.command(&["acquire", TASK, "--pick", "9"]).output().expect("sinew runs");
+    let told = shown(&world.machine, &output);
+    assert!(told.contains("`9` is none of the candidates that were shown"), "{told}");
+    assert!(told.contains(&format!("1 {first}, 2 {second}")), "{told}");
+    assert!(told.ends_with("exit 2"), "{told}");
+    let (events, code) = world.events(&["acquire", "--resume", "--pick", second]);
+    assert_eq!((code, agreed(&events).0.as_str()), (3, second), "{events:#?}");
+    let _ = world.events(&["acquire", "--cancel"]);
+    // A yes to the bytes of the second one is a yes to it, not to the first.
+    let yes = format!("{second}@{}", rows[1]["digest"].as_str().expect("a digest"));
+    let (events, code) =
+        world.events(&["acquire", TASK, "--yes-to", &yes, "--", "/bin/echo", "done"]);
+    assert_eq!((code, &event(&events, "installed")["slug"]), (0, &second.into()), "{events:#?}");
+    picked_by_a_key(&world, second);
+}
+
+/// The key of its number, at the first question.
+#[cfg(unix)]
+fn picked_by_a_key(world: &World, second: &str) {
+    let vars: Vec<(&str, String)> = world.vars().into_iter().collect();
+    // It worked once, so a search of its own is needed to see both.
+    let task = ["acquire", "sort the invoices of my to-do list", "--", "/bin/echo"];
+    let seen = typed_with(&world.machine, &task, "2yy", &vars);
+    let installed = seen.lines().filter(|line| line.starts_with("installed "));
+    assert_eq!(installed.count(), 1, "{second}: {seen}");
+    assert!(seen.ends_with("exit 0"), "{seen}");
+}
+
+#[cfg(not(unix))]
+fn picked_by_a_key(_world: &World, _second: &str) {}
+
+/// What a person is shown before the answer is the same in the process that takes the run up, and stands
+/// in the question wherever it is answered.
+#[test]
+fn a_missing_program_is_shown_with_the_question_and_after_a_resume() {
+    let world = World::new();
+    world.publish_needing("todoist-cli", "1.3.0", "todo-shell");
+    let (events, _) = world.events(&["acquire", TASK, "--pick", "todoist-cli"]);
+    let shown_first = event(&events, "candidates")["candidates"].clone();
+    let row = shown_first.as_array().into_iter().flatten().find(|row| row["slug"] == "todoist-cli");
+    let row = row.expect("it is shown");
+    assert_eq!(row["missing"], serde_json::json!(["todo-shell"]), "{row:#}");
+    assert!(row["stars"].is_u64() && row["downloads"].is_u64(), "{row:#}");
+    let (again, code) = world.events(&["acquire", "--resume"]);
+    assert_eq!(code, 3, "{again:#?}");
+    let shown_again = event(&again, "candidates")["candidates"].clone();
+    let by_name = |rows: &Value| {
+        let mut rows = rows.as_array().expect("a list").clone();
+        rows.sort_by_key(|row| row["slug"].as_str().map(str::to_owned));
+        rows
+    };
+    assert_eq!(by_name(&shown_again), by_name(&shown_first));
+    let approval = &event(&again, "needs_approval")["approval"];
+    assert_eq!(approval["evidence"]["missing"], serde_json::json!(["todo-shell"]), "{approval:#}");
+    let id = approval["id"].as_str().expect("an id");
+    let told = answered(&world, id);
+    assert!(told.contains("needs what is not here: todo-shell"), "{told}");
+}
+
+/// What a person sees who is asked at another terminal, and says no.
+#[cfg(unix)]
+fn answered(world: &World, id: &str) -> String {
+    typed_with(&world.machine, &["approve", id], "n", &[])
+}
+
+#[cfg(not(unix))]
+fn answered(_world: &World, _id: &str) -> String {
+    "needs what is not here: todo-shell".to_owned()
 }

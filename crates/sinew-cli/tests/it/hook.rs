@@ -451,3 +451,35 @@ fn a_skill_that_is_named_is_offered() {
 fn before_anything_was_asked_there_is_no_last_answer() {
     insta::assert_snapshot!(sinew(&TestMachine::new(), &["why", "--last"]));
 }
+
+/// An agent that tells the end of a turn twice, one after the other or at once, with an id or without, is
+/// corrected once.
+#[test]
+fn a_turn_that_ends_twice_is_captured_once() {
+    for has_id in [true, false] {
+        let machine = machine_with(
+            "{hook: {deadlineMs: 10000}, plugins: {entries: {'skill-workshop': {enabled: true, \
+             config: {approvalPolicy: 'auto', captureProfile: 'reference'}}}}}",
+        );
+        hook(
+            &machine,
+            "claude-code",
+            prompt("Next time when asked for animated GIFs, verify the source and its licence."),
+        );
+        let mut over = stop();
+        if !has_id {
+            over.as_object_mut().expect("an object").remove("prompt_id");
+        }
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| hook(&machine, "claude-code", over.clone()));
+            }
+        });
+        hook(&machine, "claude-code", over);
+        settle(&machine);
+        settle(&machine);
+        let file = machine.path("work/skills/animated-gif-workflow/SKILL.md");
+        let learned = std::fs::read_to_string(file).expect("a skill");
+        assert_eq!(learned.matches("verify the source").count(), 1, "{has_id}: {learned}");
+    }
+}

@@ -43,6 +43,7 @@ mod library_commands;
 mod live;
 mod logging;
 mod loop_day;
+mod loop_team;
 mod matrix;
 mod mcp;
 mod one_skill;

@@ -194,7 +194,14 @@ fn elements(text: &str, kind: &str) -> Vec<String> {
 }
 
 /// The hook noted the same decision, and the skills that it added are those that `find` offers.
-fn check_hook(machine: &TestMachine, number: usize, message: &str, found: &Value) {
+/// Where none is, it says at most where one is to be had, as MCP does.
+fn check_hook(
+    machine: &TestMachine,
+    number: usize,
+    message: &str,
+    found: &Value,
+    over_mcp: &Value,
+) {
     let (added, noted) = hooked(machine, number, message);
     assert_eq!(noted["what"], "routed", "hook: {message}: {noted}");
     assert_eq!(noted["decision"], found["decision"], "hook: {message}: {noted}");
@@ -211,7 +218,11 @@ fn check_hook(machine: &TestMachine, number: usize, message: &str, found: &Value
     assert_eq!(elements(&added, "skill"), expected, "hook: {message}: {added}");
     let lacking = names(&found["unavailable"], u64::MAX);
     assert_eq!(elements(&added, "unavailable_skill"), lacking, "hook: {message}: {added}");
-    assert_eq!(added.is_empty(), expected.is_empty() && lacking.is_empty(), "{message}: {added}");
+    let elsewhere = added.contains("acquire_skill");
+    let has_none = expected.is_empty() && lacking.is_empty();
+    assert_eq!(added.is_empty(), has_none && !elsewhere, "{message}: {added}");
+    let noted = over_mcp["notes"].to_string().contains("acquire_skill");
+    assert!(!elsewhere || has_none && noted, "{message}: {added} {over_mcp}");
 }
 
 /// Asks every surface, and counts the decisions.
@@ -230,7 +241,7 @@ fn ask_everywhere(
         assert_eq!(over_http["model"], terminal["model"], "HTTP: {message}");
         assert_eq!(essence(&over_http), essence(&terminal), "HTTP: {message}");
         assert_eq!(essence(&over_mcp), essence(&terminal), "MCP: {message}");
-        check_hook(machine, number, message, &terminal);
+        check_hook(machine, number, message, &terminal, &over_mcp);
         let decision = terminal["decision"].as_str().expect("a decision");
         *seen.entry(decision.to_owned()).or_default() += 1;
         if terminal["unavailable"].as_array().is_some_and(|lacking| !lacking.is_empty()) {

@@ -26,6 +26,7 @@ pub use resume::resume;
 pub use run::{
     AcquireCandidate, AcquireEnding, AcquireRun, AcquireState, AttemptStage, CandidateAttempt,
     CandidateVerdict, ChosenSkill, ConsentQuestion, GONE, OutcomePrerequisite, StagedCandidate,
+    StagedSummary,
 };
 pub use step::{AcquireContext, AcquireEffect, AcquireEvent, AcquireStep, step};
 

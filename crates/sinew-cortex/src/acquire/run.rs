@@ -213,6 +213,21 @@ pub enum AcquireState {
 }
 
 impl AcquireState {
+    /// Whether a run goes on by itself from here: a process is at it, or was cut short. Everything else
+    /// waits for a person, an agent or the clock.
+    pub fn goes_on_by_itself(&self) -> bool {
+        matches!(
+            self,
+            Self::Recall
+                | Self::Search
+                | Self::Present
+                | Self::Install
+                | Self::Plan { asked: None }
+                | Self::Learn { .. }
+                | Self::Release { .. }
+        )
+    }
+
     /// Its name in records; a notice counts as presenting.
     pub fn name(&self) -> &'static str {
         match self {
@@ -352,6 +367,32 @@ pub struct StagedCandidate {
     pub skill_md_chars: u64,
     /// Bytes of SKILL.md.
     pub skill_md_bytes: u64,
+    /// What a person is shown of them, in this process and in the one that takes the run up later.
+    #[serde(default)]
+    pub shown: StagedSummary,
+}
+
+/// What a person is shown of staged files.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StagedSummary {
+    /// What they say they are for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What they can do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub capabilities: Vec<String>,
+    /// Programs that they need.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<String>,
+    /// The scanner's critical findings, accepted ones included.
+    #[serde(default)]
+    pub critical: usize,
+    /// Its warnings.
+    #[serde(default)]
+    pub warn: usize,
+    /// What is merely worth knowing.
+    #[serde(default)]
+    pub info: usize,
 }
 
 /// The scanner's verdict.

@@ -4,7 +4,7 @@ use sinew_cortex::explain::{FilterReason, RecallAction, RegionMatchKind};
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_cortex::lesson::Lesson;
 use sinew_cortex::recall::{CandidateFit, RecallTask, TaskSimilarity, recall};
-use sinew_cortex::record::{BlacklistOp, LessonOp, RecordBody, SkillOutcome};
+use sinew_cortex::record::{BlacklistOp, LessonOp, RecordBody, RegionSkill, SkillOutcome};
 use sinew_cortex::signals::{SignalVocabulary, signal_words};
 use sinew_cortex::{CortexPolicy, learn};
 use sinew_settings::config::DecayScope;
@@ -240,6 +240,40 @@ fn shared_words_count_only_where_the_skill_fits_the_task() {
         (told.decision.action, told.matched.kind),
         (RecallAction::Present, RegionMatchKind::Meaning)
     );
+}
+
+#[test]
+fn one_word_is_the_same_task_only_where_there_is_no_other() {
+    let mut log = Log::new();
+    log.ok();
+    pattern(&mut log, R, &["photo"]);
+    // Said in a language that the router reads badly, it is the same task again.
+    let again = fitting(&log, "¿puedes sacar una foto?", &[(S, 0.2)]);
+    assert_eq!(again.decision.action, RecallAction::Present, "{again:?}");
+    let other = fitting(&log, "sort the photo albums and archive the invoices", &[(S, 0.2)]);
+    assert_eq!(other.decision.action, RecallAction::Search, "{other:?}");
+    let unfit = fitting(&log, "a photo", &[(S, 0.05)]);
+    assert_eq!(unfit.decision.action, RecallAction::Search, "{unfit:?}");
+}
+
+#[test]
+fn what_vanished_is_not_offered_and_hides_no_other() {
+    let mut log = Log::new();
+    for slug in ["gone", "gone", "there"] {
+        log.outcome(SkillOutcome::success(R, slug, "1"));
+    }
+    pattern(&mut log, R, &["invoice", "archive"]);
+    let ask = |log: &Log| fitting(log, "archive the invoice", &[("gone", 0.9), ("there", 0.5)]);
+    assert_eq!(ask(&log).decision.slug.as_deref(), Some("gone"));
+    let place = RegionSkill { slug: "gone".to_owned(), region: R.to_owned(), run: None };
+    log.push(RecordBody::Vanished(place));
+    let told = ask(&log);
+    assert_eq!(told.decision.slug.as_deref(), Some("there"), "{told:?}");
+    let gone = told.candidates.iter().find(|view| view.slug == "gone").expect("it is known");
+    assert_eq!((gone.filtered, gone.rank.cortex), (Some(FilterReason::Vanished), None));
+    // Used again, it is there again.
+    log.outcome(SkillOutcome::success(R, "gone", "1"));
+    assert_eq!(ask(&log).decision.slug.as_deref(), Some("gone"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A candidate as people see it before they answer.
 
 use serde::Serialize;
-use sinew_cortex::acquire::{AcquireCandidate, AcquireRun};
+use sinew_cortex::acquire::{AcquireCandidate, AcquireRun, StagedCandidate, StagedSummary};
 use sinew_cortex::explain::{CandidateView, candidate_views};
 use sinew_cortex::lesson::Lesson;
 use sinew_settings::Environment;
@@ -11,6 +11,10 @@ use super::effects;
 use super::market::{FetchedCandidate, MarketListing};
 use crate::approval::{ApprovalEvidence, ApprovalScan, ApprovalSubject, CandidateVerdict};
 use crate::{Cortex, EngineError, ProbedLesson};
+
+/// Lines of each kind, and characters of a line, that are kept of a candidate: more is no summary.
+const MAX_KEPT: usize = 50;
+const MAX_KEPT_TEXT: usize = 1_000;
 
 /// Everything that is shown of a candidate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,10 +59,10 @@ impl CandidateSummary {
         offer: &AcquireCandidate,
         address: String,
         listing: Option<&MarketListing>,
-        fetched: Option<&FetchedCandidate>,
         known: Option<&CandidateView>,
         env: &Environment,
     ) -> Self {
+        let shown = offer.staged.as_ref().map(|staged| &staged.shown);
         let said =
             listing.map(|listing| listing.description.clone()).filter(|text| !text.is_empty());
         Self {
@@ -66,18 +70,16 @@ impl CandidateSummary {
             version: offer.staged.as_ref().map(|staged| staged.version.clone()),
             description: said
                 .or_else(|| offer.description.clone())
-                .or_else(|| fetched.and_then(description)),
+                .or_else(|| shown.and_then(|shown| shown.description.clone())),
             source: offer.source.clone(),
             address,
             reviewed: offer.reviewed,
             stars: listing.and_then(|listing| listing.stars).or(offer.stars),
             downloads: listing.and_then(|listing| listing.downloads).or(offer.downloads),
             digest: offer.staged.as_ref().map(|staged| staged.digest.clone()),
-            scan: fetched.map(|fetched| fetched.scan).or_else(|| staged_scan(offer)),
-            missing: fetched.map(|fetched| missing(fetched, env)).unwrap_or_default(),
-            capabilities: fetched
-                .map(|fetched| effects::lines(&fetched.capabilities))
-                .unwrap_or_default(),
+            scan: offer.staged.as_ref().map(scan_of),
+            missing: shown.map(|shown| missing(&shown.programs, env)).unwrap_or_default(),
+            capabilities: shown.map(|shown| shown.capabilities.clone()).unwrap_or_default(),
             history: known.map(history),
             lessons: known.map(warnings).unwrap_or_default(),
             failed: offer.failed.clone(),
@@ -95,6 +97,7 @@ impl CandidateSummary {
             reviewed: Some(self.reviewed),
             scan: self.scan,
             capabilities: self.capabilities.clone(),
+            missing: self.missing.clone(),
             history: self.history.clone(),
             lessons: self.lessons.iter().chain(lessons).cloned().collect(),
             ..ApprovalEvidence::default()
@@ -146,16 +149,32 @@ pub(super) fn lesson_lines(lessons: &[ProbedLesson]) -> Vec<String> {
     lessons.iter().filter_map(line).collect()
 }
 
-/// Of what was fetched by another process the verdict is known, and not how it came about.
-fn staged_scan(offer: &AcquireCandidate) -> Option<ApprovalScan> {
-    let verdict = offer.staged.as_ref()?.verdict;
-    let critical = usize::from(verdict == CandidateVerdict::Block);
-    Some(ApprovalScan { verdict, critical, warn: 0, info: 0 })
+/// What a person is shown of fetched files; it is kept with the run.
+pub(super) fn staged_summary(fetched: &FetchedCandidate) -> StagedSummary {
+    let ApprovalScan { critical, warn, info, .. } = fetched.scan;
+    let description = description(fetched).map(|text| short_text(&text));
+    let capabilities = effects::lines(&fetched.capabilities);
+    let capabilities = capabilities.iter().take(MAX_KEPT).map(|line| short_text(line)).collect();
+    let programs = fetched.capabilities.binaries.iter();
+    let programs = programs.take(MAX_KEPT).map(|name| short_text(name)).collect();
+    StagedSummary { description, capabilities, programs, critical, warn, info }
 }
 
-/// Programs that a skill needs and that are not here.
-fn missing(fetched: &FetchedCandidate, env: &Environment) -> Vec<String> {
-    let needed = fetched.capabilities.binaries.iter();
+fn short_text(text: &str) -> String {
+    text.chars().take(MAX_KEPT_TEXT).collect()
+}
+
+/// What the scanner said of staged files.
+fn scan_of(staged: &StagedCandidate) -> ApprovalScan {
+    let (verdict, StagedSummary { critical, warn, info, .. }) = (staged.verdict, &staged.shown);
+    // A run of an older sinew kept the verdict alone.
+    let critical = (*critical).max(usize::from(verdict == CandidateVerdict::Block));
+    ApprovalScan { verdict, critical, warn: *warn, info: *info }
+}
+
+/// Which of these programs are not here.
+fn missing(programs: &[String], env: &Environment) -> Vec<String> {
+    let needed = programs.iter();
     needed.filter(|bin| sinew_catalog::find_program(env, bin).is_none()).cloned().collect()
 }
 

@@ -27,7 +27,7 @@ impl AcquireDriver<'_> {
                 continue;
             };
             let told = |error: EngineError| match error.code {
-                ErrorCode::NotFound => GONE.to_owned(),
+                ErrorCode::NotFound | ErrorCode::Gone => GONE.to_owned(),
                 _ => error.to_string(),
             };
             let fetched = self.fetch_one(run, offer).map_err(told);
@@ -71,6 +71,7 @@ impl AcquireDriver<'_> {
             side_effects,
             skill_md_chars: fetched.skill_md.chars().count() as u64,
             skill_md_bytes: fetched.skill_md.len() as u64,
+            shown: candidate_summary::staged_summary(&fetched),
         };
         self.fetched.insert(offer.slug.clone(), fetched);
         Ok(staged)
@@ -120,7 +121,6 @@ impl AcquireDriver<'_> {
                 offer,
                 self.market.source_address(&offer.source),
                 self.listings.get(&offer.slug),
-                self.fetched.get(&offer.slug),
                 known,
                 &self.engine.env,
             )

@@ -467,14 +467,22 @@ impl AcquireDriver<'_> {
         Ok(EffectFollowUp::Event(AcquireEvent::Finished(finish)))
     }
 
-    /// A report with what this machine knows: whether the variables and programs are there that
-    /// lessons are about, and how a missing program is installed.
+    /// A report with what this machine knows: what hooks saw change meanwhile, whether the variables and
+    /// programs are there that lessons are about, and how a missing program is installed.
     pub(super) fn complete_report(
         &mut self,
         run: &AcquireRun,
         mut finish: UseReport,
     ) -> Result<UseReport, EngineError> {
         let Some(offer) = run.current().cloned() else { return Ok(finish) };
+        if let Some(placed) = self.market.installed(&offer.slug)? {
+            let since = u64::try_from(run.started.ms()).unwrap_or_default();
+            for seen in self.engine.changes_seen_by_hooks(&placed.folder, since) {
+                if !finish.side_effects.contains(&seen) {
+                    finish.side_effects.push(seen);
+                }
+            }
+        }
         let region = run.region_for(&offer.slug);
         let mut tags = finish.side_effects.clone();
         tags.extend(offer.staged.into_iter().flat_map(|staged| staged.side_effects));

@@ -28,7 +28,7 @@ use crate::{Engine, EngineError, HubHandle};
 
 /// Rows asked for of each source: three are shown, and the router finds the right one further down than
 /// a registry's own order has it.
-const ROWS: usize = 40;
+pub(crate) const ROWS: usize = 40;
 
 /// Registries, GitHub and the workspace.
 pub struct HubMarket<'e> {
@@ -261,7 +261,7 @@ fn pinned_to(
 }
 
 /// A row of a search, under the one word that records know it by.
-fn listing(row: &RegistryCandidate) -> Option<MarketListing> {
+pub(crate) fn listing(row: &RegistryCandidate) -> Option<MarketListing> {
     let slug = match SkillReference::parse(&row.reference, ShorthandMeaning::GitHub).ok()? {
         SkillReference::Registry(at) => at.slug,
         SkillReference::SkillsSh(at) => at.slug,

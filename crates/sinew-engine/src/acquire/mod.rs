@@ -26,7 +26,9 @@ pub use candidate_summary::CandidateSummary;
 pub use flow::{AcquireFlow, AcquireRequest, AcquireStatus, AcquireWait};
 pub use host::{AcquireHost, AcquireProgress, PauseEnd, ReadySkill, UnattendedHost};
 pub use hub::HubMarket;
+pub(crate) use hub::{ROWS, listing};
 pub use market::{
     AcquireTarget, FetchedCandidate, InstallOrder, MarketInstall, MarketListing, MarketQuery,
     MarketSearchResult, SkillMarket,
 };
+pub(crate) use ranked_listings::ListingRanking;

@@ -13,8 +13,7 @@ use super::market::FetchedCandidate;
 use crate::EngineError;
 use crate::approval::{
     Approval, ApprovalAnswer, ApprovalContent, ApprovalDecision, ApprovalEvidence,
-    ApprovalQuestion, ApprovalScan, ApprovalState, ApprovalSubject, ApprovalUse, CandidateVerdict,
-    NewApproval,
+    ApprovalQuestion, ApprovalState, ApprovalSubject, ApprovalUse, NewApproval,
 };
 
 impl AcquireDriver<'_> {
@@ -145,14 +144,7 @@ impl AcquireDriver<'_> {
         let lessons = candidate_summary::lesson_lines(
             &self.cortex.recall(task, run.region.as_deref()).lessons,
         );
-        let mut evidence = self.shown_candidates(run)?[at].evidence(&lessons);
-        if let (None, Some(staged)) = (evidence.scan, &run.candidates[at].staged) {
-            // Of what was fetched by another process the verdict is known, and not how it came about.
-            let critical = usize::from(staged.verdict == CandidateVerdict::Block);
-            evidence.scan =
-                Some(ApprovalScan { verdict: staged.verdict, critical, warn: 0, info: 0 });
-        }
-        Ok(evidence)
+        Ok(self.shown_candidates(run)?[at].evidence(&lessons))
     }
 
     /// Uses the yes that covers an installation, with the bytes that are about to be installed.

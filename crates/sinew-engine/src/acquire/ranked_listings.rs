@@ -13,8 +13,8 @@ use sinew_route::{
 };
 use sinew_settings::config::ModelChoice;
 
-use super::flow::AcquireDriver;
 use super::market::MarketListing;
+use crate::Engine;
 
 /// Rows whose vectors of the encoder are computed; a dozen take a second at worst.
 const READ_CLOSELY: usize = 16;
@@ -23,39 +23,51 @@ const FETCHED_TEXTS: usize = 8;
 /// Bytes of a text that are read.
 const MAX_TEXT: usize = 64 * 1024;
 
-impl AcquireDriver<'_> {
-    /// Whether a row of a search fits a task, asked about alone: that three skills can do a task makes
+/// The router over what a search for a task found.
+pub(crate) struct ListingRanking<'a> {
+    pub(crate) engine: &'a Engine,
+    /// The message in the user's words.
+    pub(crate) task: &'a str,
+}
+
+impl ListingRanking<'_> {
+    /// Whether a row of a search fits the task, asked about alone: that three skills can do a task makes
     /// none of them less fit.
-    pub(super) fn fits_alone(&self, task: &str, listing: &MarketListing) -> bool {
+    pub(crate) fn fits_alone(&self, listing: &MarketListing) -> bool {
         let models = self.engine.models(ModelChoice::Default);
         let document = document(listing);
         let (router, _) = Router::build(&[document], models, self.engine.route_config());
-        route(&router, task).decision != RouteDecision::None
+        route(&router, self.task).decision != RouteDecision::None
     }
 
-    /// The rows that fit a task, best first.
-    pub(super) fn ranked(&self, task: &str, rows: &[MarketListing]) -> Vec<MarketListing> {
+    /// The rows that fit the task, reviewed ones first, and each of them the best first. `text_of` gives
+    /// the text of a row, where its source has it ready.
+    pub(crate) fn ranked(
+        &self,
+        rows: &[MarketListing],
+        text_of: &dyn Fn(&MarketListing) -> Option<String>,
+    ) -> Vec<MarketListing> {
         let by_reference: BTreeMap<&str, &MarketListing> =
             rows.iter().map(|row| (row.reference.as_str(), row)).collect();
         let documents: Vec<RouteDocument> =
             by_reference.values().map(|listing| document(listing)).collect();
         let models = self.engine.models(ModelChoice::Default);
         // First by words and static vectors over all rows, then closely over the best.
-        let first = self.order(task, &documents, models.clone().without_encoder());
+        let first = self.order(&documents, models.clone().without_encoder());
         let best = |ids: &[String], most: usize| -> Vec<RouteDocument> {
             let found = ids.iter().take(most);
             found.filter_map(|id| documents.iter().find(|one| one.id == *id).cloned()).collect()
         };
-        let closely = self.order(task, &best(&first.ids, READ_CLOSELY), models.clone());
+        let closely = self.order(&best(&first.ids, READ_CLOSELY), models.clone());
         let mut with_texts = best(&closely.ids, FETCHED_TEXTS);
         for document in &mut with_texts {
             let listing = by_reference.get(document.id.as_str());
-            let text = listing.and_then(|listing| self.market.text(listing));
+            let text = listing.and_then(|listing| text_of(listing));
             if let Some(text) = text.filter(|text| text.len() <= MAX_TEXT) {
                 *document = RouteDocument::from_text(&document.id, &document.name, &text);
             }
         }
-        let read = self.order(task, &with_texts, models);
+        let read = self.order(&with_texts, models);
         let mut order: Vec<&String> = Vec::new();
         for id in read.ids.iter().chain(&closely.ids).chain(&first.ids) {
             if !order.contains(&id) {
@@ -63,14 +75,16 @@ impl AcquireDriver<'_> {
             }
         }
         let fits = |listing: &&MarketListing| {
-            read.worth_reading().contains(&listing.reference) || self.fits_alone(task, listing)
+            read.worth_reading().contains(&listing.reference) || self.fits_alone(listing)
         };
         let ordered = order.into_iter().filter_map(|id| by_reference.get(id.as_str()).copied());
-        ordered.filter(fits).cloned().collect()
+        let mut fitting: Vec<MarketListing> = ordered.filter(fits).cloned().collect();
+        fitting.sort_by_key(|listing| !listing.reviewed);
+        fitting
     }
 
     /// The router's order of documents.
-    fn order(&self, task: &str, documents: &[RouteDocument], models: RouterModels) -> ListingOrder {
+    fn order(&self, documents: &[RouteDocument], models: RouterModels) -> ListingOrder {
         let mut index = RouteIndex::build(documents, &models);
         let local = models.encoder.clone().filter(|encoder| encoder.is_local());
         if let Some(encoder) = local {
@@ -80,7 +94,7 @@ impl AcquireDriver<'_> {
         }
         let config = RouterConfig { top: documents.len(), ..self.engine.route_config() };
         let (router, _) = Router::from_index(Arc::new(index), models, config);
-        let result = route(&router, task);
+        let result = route(&router, self.task);
         ListingOrder {
             offered: result.offered,
             ids: result.matches.into_iter().map(|found| found.id).collect(),

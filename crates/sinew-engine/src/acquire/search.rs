@@ -10,6 +10,7 @@ use sinew_store::{ExpectedVersion, JsonText};
 use super::flow::AcquireDriver;
 use super::host::AcquireProgress;
 use super::market::{MarketListing, MarketQuery};
+use super::ranked_listings::ListingRanking;
 use crate::{EngineError, RouteRequest};
 
 /// How sources name the skills that were acquired from them, so that a recall needs no search.
@@ -89,8 +90,9 @@ impl AcquireDriver<'_> {
         let unwanted = |slug: &String| {
             without.contains(slug) || blacklist.iter().any(|entry| entry.slug == *slug)
         };
+        let ranking = ListingRanking { engine: self.engine, task };
         let relevant =
-            |listing: &MarketListing| !unwanted(&listing.slug) && self.fits_alone(task, listing);
+            |listing: &MarketListing| !unwanted(&listing.slug) && ranking.fits_alone(listing);
         let query = MarketQuery { message: &message, keywords: &keywords };
         let searched = self.market.search(&query, &relevant).map_err(|error| {
             error.hint(format!("`sinew acquire --resume {}` tries again", run.id))
@@ -104,8 +106,7 @@ impl AcquireDriver<'_> {
         });
         let mut rows = searched.listings;
         rows.retain(|listing| !unwanted(&listing.slug));
-        let mut fitting = self.ranked(task, &rows);
-        fitting.sort_by_key(|listing| !listing.reviewed);
+        let fitting = ranking.ranked(&rows, &|listing| self.market.text(listing));
         let mut offers: Vec<AcquireCandidate> = Vec::new();
         for listing in fitting {
             if offers.len() < MAX_SHOWN && !offers.iter().any(|offer| offer.slug == listing.slug) {

@@ -45,6 +45,9 @@ pub struct ApprovalEvidence {
     /// What it can do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub capabilities: Vec<String>,
+    /// Programs that it needs and this machine does not have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// How it went before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<String>,
@@ -202,7 +205,9 @@ impl ApprovalEvidence {
         }
         self.capabilities.truncate(MAX_LINES);
         self.lessons.truncate(MAX_LINES);
-        for line in self.capabilities.iter_mut().chain(&mut self.lessons) {
+        self.missing.truncate(MAX_LINES);
+        let lines = self.capabilities.iter_mut().chain(&mut self.missing);
+        for line in lines.chain(&mut self.lessons) {
             *line = short(line, MAX_TEXT);
         }
         self.steps.truncate(MAX_STEPS);

@@ -122,11 +122,13 @@ impl Cortex<'_> {
             }
         }
         let installed = self.engine.current();
+        let mut hashes: BTreeMap<&str, &str> = BTreeMap::new();
+        for entry in &installed.catalog.entries {
+            hashes.entry(&entry.name).or_insert(&entry.content_hash);
+        }
         let mut skills: Vec<RememberedSkill<'m>> = skills.into_values().collect();
         for skill in &mut skills {
-            let slug = skill.candidate.slug.as_str();
-            let here = installed.catalog.entries.iter().find(|entry| entry.name == slug);
-            let here = here.map_or("", |entry| entry.content_hash.as_str());
+            let here = hashes.get(skill.candidate.slug.as_str()).copied().unwrap_or_default();
             let (source, version) = (&skill.candidate.source, &skill.candidate.version);
             let about = format!("{source}\n{version}\n{here}\n{}", skill.words.join(" "));
             skill.hash = content_hash(about.as_bytes());

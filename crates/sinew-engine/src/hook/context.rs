@@ -254,8 +254,8 @@ fn write_offer(out: &mut String, offer: &OfferedSkill<'_>, text: Option<&SkillTe
     }
 }
 
-/// One line about a skill that did tasks like this one, and is not here any more.
-pub(super) fn remembered(elsewhere: &SkillElsewhere) -> String {
+/// One line about what helps where no skill here fits.
+pub(super) fn elsewhere(elsewhere: &SkillElsewhere) -> String {
     framed(MESSAGE_FRAME, &format!("No skill here fits, but {}.", field(&elsewhere.sentence())))
 }
 

@@ -91,13 +91,18 @@ pub(super) struct PendingWork {
     pub(super) learn: Option<JournalTurn>,
     /// Whether the session is over.
     pub(super) is_over: bool,
-    /// Its last turn.
-    pub(super) last: Option<JournalTurn>,
+    /// All of its turns, settled or not. The last one of a session that broke off has no end.
+    pub(super) session: Vec<JournalTurn>,
 }
 
 impl PendingWork {
     pub(super) fn is_empty(&self) -> bool {
         self.turns.is_empty() && self.review.is_none() && self.learn.is_none()
+    }
+
+    /// The session up to a turn, which is the last of them.
+    pub(super) fn up_to(&self, turn: &JournalTurn) -> &[JournalTurn] {
+        self.session.get(..turn.number).unwrap_or(&self.session)
     }
 }
 
@@ -202,6 +207,7 @@ impl SessionJournal {
                 JournalLine::Offer(offer) => offers.push(offer),
                 JournalLine::Compacted { .. }
                 | JournalLine::Returned
+                | JournalLine::SearchHint
                 | JournalLine::Delegation { .. }
                 | JournalLine::Claim { .. } => {}
                 JournalLine::Stop { at, agent, session, workspace, said, .. } => {
@@ -245,9 +251,28 @@ impl SessionJournal {
         all.truncate(review.as_ref().map_or(0, |turn| turn.number.saturating_sub(1)));
         let is_traced = self.spool().exists();
         let learn = turns.last().filter(|turn| is_traced && turn.number > learned).cloned();
-        let last = turns.last().cloned();
-        turns.retain(|turn| turn.number > settled);
-        Ok(PendingWork { turns, review, before_review: all, learn, is_over, last })
+        let unsettled = turns.iter().filter(|turn| turn.number > settled).cloned().collect();
+        if !steps.is_empty() {
+            // Nothing is known of where and by whom but what the turns before it told.
+            let (agent, session, workspace) = turns.last().map_or_else(Default::default, |last| {
+                (last.agent.clone(), last.session.clone(), last.workspace.clone())
+            });
+            turns.push(JournalTurn {
+                number: number + 1,
+                prompts,
+                steps,
+                offers,
+                earlier_offers,
+                at: u64::MAX,
+                agent,
+                session,
+                workspace,
+                said: None,
+                before,
+            });
+        }
+        let before_review = all;
+        Ok(PendingWork { turns: unsettled, review, before_review, learn, is_over, session: turns })
     }
 
     /// Everything that is in it.

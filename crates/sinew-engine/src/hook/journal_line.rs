@@ -48,6 +48,8 @@ pub(super) enum JournalLine {
     },
     /// What was owed after the conversation was shortened has come back.
     Returned,
+    /// The agent was told that a skill can be looked for in registries.
+    SearchHint,
     /// The agent is about to give a task to a helper.
     Delegation {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,6 +83,7 @@ impl JournalLine {
             Self::Offer(_)
                 | Self::Compacted { .. }
                 | Self::Returned
+                | Self::SearchHint
                 | Self::Delegation { .. }
                 | Self::Claim { .. }
                 | Self::Ended
@@ -100,6 +103,7 @@ impl JournalLine {
             Self::Offer(_)
             | Self::Compacted { .. }
             | Self::Returned
+            | Self::SearchHint
             | Self::Claim { .. }
             | Self::Settled { .. }
             | Self::Reviewed { .. }
@@ -133,6 +137,11 @@ impl JournalLines {
             .rev()
             .find(|line| line.is_compaction() || matches!(line, JournalLine::Returned));
         matches!(last, Some(JournalLine::Compacted { owed: true }))
+    }
+
+    /// Whether the agent knows that a skill can be looked for.
+    pub(super) fn has_search_hint(&self) -> bool {
+        self.0.contains(&JournalLine::SearchHint)
     }
 
     /// Whether nothing was said or done since the conversation was last shortened.

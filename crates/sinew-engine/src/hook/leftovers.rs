@@ -110,8 +110,10 @@ fn settle_sessions(env: &Environment, options: &EngineOptions) -> Result<(), Eng
             pending if pending.is_empty() && !pending.is_over => continue,
             pending => {
                 let any = pending.turns.first().or(pending.review.as_ref());
-                let any = any.or(pending.learn.as_ref()).or(pending.last.as_ref());
-                any.map(|turn| turn.workspace.clone())
+                let any = any.or(pending.learn.as_ref()).or(pending.session.last());
+                // A session that broke off in its first turn told of none.
+                let place = any.map(|turn| turn.workspace.clone());
+                place.filter(|place| !place.as_os_str().is_empty())
             }
         };
         let Some(workspace) = workspace else { continue };
@@ -136,11 +138,12 @@ fn settle_sessions(env: &Environment, options: &EngineOptions) -> Result<(), Eng
 /// Does what follows from the turns of a session that are over.
 pub(super) fn settle(engine: &Engine, journal: &SessionJournal) -> Result<(), EngineError> {
     let _alone = journal.settling().map_err(kept)?;
-    for turn in journal.pending().map_err(kept)?.turns {
-        let settled = engine.settle_turn(&turn)?;
+    let pending = journal.pending().map_err(kept)?;
+    for turn in &pending.turns {
+        let settled = engine.settle_turn(turn, pending.up_to(turn))?;
         let line = JournalLine::Settled { turns: turn.number, review: settled.review };
         journal.mark(&line).map_err(kept)?;
-        note(engine, &turn, settled.what)?;
+        note(engine, turn, settled.what)?;
     }
     Ok(())
 }
@@ -153,9 +156,7 @@ pub(super) fn end(engine: &Engine, journal: &SessionJournal) -> Result<(), Engin
         if !pending.is_over {
             return Ok(());
         }
-        if let Some(last) = &pending.last {
-            engine.close_runs(last, SessionPhase::Over)?;
-        }
+        engine.close_runs(&pending.session, SessionPhase::Over)?;
     }
     journal.close().map_err(kept)
 }

@@ -91,7 +91,10 @@ impl HookEvent {
         let mut context =
             context::matching_skills(choice.confidence, &choice.offers, &unavailable, limits);
         if context.text.is_empty() && choice.offers.is_empty() && unavailable.is_empty() {
-            self.add_remembered(engine, &snapshot, &message, &mut context, &mut choice.notes);
+            let lacking = LackingSkill { snapshot: &snapshot, message: &message, answer: &answer };
+            let may_search = helper.is_none() && !earlier.has_search_hint();
+            let told = self.add_elsewhere(engine, &lacking, may_search, &mut context)?;
+            choice.notes.extend(told);
         }
         let at = engine.env.clock.now_ms();
         let id = offer_id(self.host.name, &self.session, at, &message);
@@ -127,22 +130,43 @@ impl HookEvent {
         self.started + deadline.mul_f64(MODELS_SHARE)
     }
 
-    /// Where no skill here fits: one line about a skill that did tasks like this one before, and is not
-    /// here any more.
-    fn add_remembered(
+    /// Where no skill here fits: one line about a skill that did tasks like this one before and is not
+    /// here any more, or, once a session, that one can be looked for. Gives what the log says of it.
+    ///
+    /// A reflex is not begun here: a hook has no time to fetch, and no way to hear a "cancel". The line
+    /// sends the agent to `acquire_skill`, which shows the notice and waits.
+    fn add_elsewhere(
         &self,
         engine: &Engine,
-        snapshot: &Snapshot,
-        message: &str,
+        lacking: &LackingSkill<'_>,
+        may_search: bool,
         context: &mut HookContext,
-        notes: &mut Vec<String>,
-    ) {
-        let Some(elsewhere) = engine.remembered_elsewhere(snapshot, message) else { return };
-        if let SkillElsewhere::Remembered { slug, .. } = &elsewhere {
-            notes.push(format!("remembered: {slug}, which is not installed"));
+    ) -> Result<Option<String>, EngineError> {
+        let LackingSkill { snapshot, message, answer } = lacking;
+        let elsewhere = engine.skill_elsewhere_for_hook(snapshot, message, answer);
+        let note = match &elsewhere {
+            Some(SkillElsewhere::Remembered { slug, .. }) => {
+                format!("remembered: {slug}, which is not installed")
+            }
+            Some(SkillElsewhere::Registries) if may_search => {
+                let journal = self.journal(&engine.env);
+                go_on(journal.mark(&JournalLine::SearchHint).map_err(kept))?;
+                "no skill here fits: registries can be searched".to_owned()
+            }
+            _ => return Ok(None),
+        };
+        if let Some(elsewhere) = &elsewhere {
+            context.text = context::elsewhere(elsewhere);
         }
-        context.text = context::remembered(&elsewhere);
+        Ok(Some(note))
     }
+}
+
+/// A message that no skill here seems to fit.
+struct LackingSkill<'a> {
+    snapshot: &'a Snapshot,
+    message: &'a str,
+    answer: &'a RouteAnswer,
 }
 
 /// The offers as the journal keeps them; each has its share of what was added.

@@ -22,6 +22,7 @@ mod json_lines;
 mod leftovers;
 mod log;
 mod message;
+mod observed_changes;
 mod offer;
 mod run_settlement;
 mod settlement;

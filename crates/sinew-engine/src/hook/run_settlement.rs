@@ -21,6 +21,9 @@ use crate::acquire::UnattendedHost;
 use crate::hub::HubOverrides;
 use crate::{Engine, EngineError, store};
 
+/// Turns of a session that are looked at for a skill that was read and not judged since.
+const MAX_TURNS: usize = 100;
+
 /// Whether a session goes on after the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SessionPhase {
@@ -36,44 +39,36 @@ impl Engine {
         locked.run.clone()
     }
 
-    /// Closes the runs whose skills were used in a turn, or in the one before it.
+    /// Closes the runs whose skills were used in a session, as far as that says how it went. The last
+    /// turn is the one that is over now.
     pub(super) fn close_runs(
         &self,
-        turn: &JournalTurn,
+        session: &[JournalTurn],
         phase: SessionPhase,
     ) -> Result<Vec<LoggedOutcome>, EngineError> {
         let mut closed = Vec::new();
         if !self.config.cortex.enabled || !store::local_exists(&self.env) {
             return Ok(closed);
         }
+        let Some(turn) = session.last() else { return Ok(closed) };
         let snapshot = self.snapshot();
-        let before = turn.before.as_ref().map(|before| JournalTurn {
-            prompts: before.prompts.clone(),
-            steps: before.steps.clone(),
-            offers: before.offers.clone(),
-            earlier_offers: 0,
-            before: None,
-            ..turn.clone()
-        });
-        let now = turn_usage::uses(turn, &snapshot.catalog);
-        let then = before.as_ref().map(|before| turn_usage::uses(before, &snapshot.catalog));
-        let mut runs: Vec<(String, &CatalogEntry)> = Vec::new();
-        for used in now.iter().chain(then.iter().flatten()) {
-            if let Some(run) = self.run_of(used.entry)
-                && !runs.iter().any(|(known, _)| *known == run)
-            {
-                runs.push((run, used.entry));
-            }
+        let brought = snapshot.catalog.unshadowed();
+        let brought: Vec<(String, &CatalogEntry)> =
+            brought.filter_map(|entry| Some((self.run_of(entry)?, entry))).collect();
+        if brought.is_empty() {
+            return Ok(closed);
         }
-        let last = |uses: &[SkillUse<'_>], entry: &CatalogEntry| {
-            let of = uses.iter().rev().find(|used| used.entry.name == entry.name)?;
-            Some(result(of.rest))
-        };
-        for (run, entry) in runs {
-            let used_now = last(&now, entry);
-            let used_then = then.as_deref().and_then(|uses| last(uses, entry));
-            let word = said(turn).filter(|_| used_then.is_some());
-            let Some(went) = verdict(used_now, used_then, word, phase) else { continue };
+        // The last turn first.
+        let turns: Vec<Vec<SkillUse<'_>>> = session
+            .iter()
+            .rev()
+            .take(MAX_TURNS)
+            .map(|turn| turn_usage::uses(turn, &snapshot.catalog))
+            .collect();
+        for (run, entry) in brought {
+            let used = LatestUses::of(entry, &turns);
+            let word = said(turn).filter(|_| used.then.is_some());
+            let Some(went) = verdict(&used, word, phase) else { continue };
             if self.close_run(&run, went)? {
                 let result = match went {
                     Some(Ok(())) => "success".to_owned(),
@@ -87,11 +82,7 @@ impl Engine {
     }
 
     /// Gives a run its outcome, if it still waits for one.
-    fn close_run(
-        &self,
-        run: &str,
-        went: Option<Result<(), FailureKind>>,
-    ) -> Result<bool, EngineError> {
+    fn close_run(&self, run: &str, went: UseVerdict) -> Result<bool, EngineError> {
         let known = self.cortex()?.find_run(run)?;
         let waits = known.is_some_and(|known| {
             matches!(known.state, AcquireState::Execute { .. } | AcquireState::Outcome { .. })
@@ -130,24 +121,52 @@ fn said(turn: &JournalTurn) -> Option<UserReaction> {
     turn.prompts.first().map(|prompt| user_reaction(&prompt.text))
 }
 
-/// How a use ended; the outer `None` where that is still open.
+/// How a use went; `None` where that is not known.
+type UseVerdict = Option<Result<(), FailureKind>>;
+
+/// How the last uses of a skill went, by when they were; the outer `None` where there was none.
+#[derive(Debug, Clone, Copy, Default)]
+struct LatestUses {
+    /// In the turn that is over now.
+    now: Option<UseVerdict>,
+    /// In the one before it.
+    then: Option<UseVerdict>,
+    /// Before both.
+    earlier: Option<UseVerdict>,
+}
+
+impl LatestUses {
+    /// Of the turns of a session, the last one first.
+    fn of(entry: &CatalogEntry, turns: &[Vec<SkillUse<'_>>]) -> Self {
+        let last = |uses: &Vec<SkillUse<'_>>| {
+            let used = uses.iter().rev().find(|used| used.entry.name == entry.name)?;
+            Some(result(used.rest))
+        };
+        let mut turns = turns.iter().map(last);
+        let (now, then) = (turns.next().flatten(), turns.next().flatten());
+        Self { now, then, earlier: turns.flatten().next() }
+    }
+}
+
+/// How a use ended; `None` where that is still open.
 fn verdict(
-    now: Option<Option<Result<(), FailureKind>>>,
-    then: Option<Option<Result<(), FailureKind>>>,
+    used: &LatestUses,
     word: Option<UserReaction>,
     phase: SessionPhase,
-) -> Option<Option<Result<(), FailureKind>>> {
-    match (now, then, word) {
+) -> Option<UseVerdict> {
+    let at_the_end = |went: UseVerdict| (phase == SessionPhase::Over).then_some(went);
+    match (used.now, used.then, word) {
         // The work goes on in this turn.
         (Some(Some(Err(kind))), ..) => Some(Some(Err(kind))),
-        (Some(went), ..) => (phase == SessionPhase::Over).then_some(went),
+        (Some(went), ..) => at_the_end(went),
         (None, Some(_), Some(UserReaction::Complaint)) => {
             Some(Some(Err(FailureKind::RuntimeError)))
         }
         (None, Some(_), Some(UserReaction::Confirmation)) => Some(Some(Ok(()))),
         (None, Some(Some(went)), _) => Some(Some(went)),
-        (None, Some(None), _) => (phase == SessionPhase::Over).then_some(None),
-        (None, None, _) => None,
+        (None, Some(None), _) => at_the_end(None),
+        // What was only read, and then left for other work.
+        (None, None, _) => used.earlier.and_then(at_the_end),
     }
 }
 
@@ -155,22 +174,27 @@ fn verdict(
 mod tests {
     use super::*;
 
-    const WELL: Option<Result<(), FailureKind>> = Some(Ok(()));
-    const BADLY: Option<Result<(), FailureKind>> = Some(Err(FailureKind::ApiError));
+    const WELL: UseVerdict = Some(Ok(()));
+    const BADLY: UseVerdict = Some(Err(FailureKind::ApiError));
 
     #[test]
     fn a_failure_counts_at_once_and_a_success_waits_for_a_word_or_the_end() {
         use SessionPhase::{GoesOn, Over};
-        assert_eq!(verdict(Some(BADLY), None, None, GoesOn), Some(BADLY));
-        assert_eq!(verdict(Some(WELL), None, None, GoesOn), None);
-        assert_eq!(verdict(Some(WELL), None, None, Over), Some(WELL));
-        assert_eq!(verdict(None, Some(WELL), Some(UserReaction::None), GoesOn), Some(WELL));
-        let complaint = verdict(None, Some(WELL), Some(UserReaction::Complaint), GoesOn);
+        let now = |went| LatestUses { now: Some(went), ..LatestUses::default() };
+        let then = |went| LatestUses { then: Some(went), ..LatestUses::default() };
+        assert_eq!(verdict(&now(BADLY), None, GoesOn), Some(BADLY));
+        assert_eq!(verdict(&now(WELL), None, GoesOn), None);
+        assert_eq!(verdict(&now(WELL), None, Over), Some(WELL));
+        assert_eq!(verdict(&then(WELL), Some(UserReaction::None), GoesOn), Some(WELL));
+        let complaint = verdict(&then(WELL), Some(UserReaction::Complaint), GoesOn);
         assert_eq!(complaint, Some(Some(Err(FailureKind::RuntimeError))));
-        let thanks = verdict(None, Some(None), Some(UserReaction::Confirmation), GoesOn);
+        let thanks = verdict(&then(None), Some(UserReaction::Confirmation), GoesOn);
         assert_eq!(thanks, Some(WELL));
-        // Read, and nothing else: the end of the session makes it unknown.
-        assert_eq!(verdict(Some(None), None, None, GoesOn), None);
-        assert_eq!(verdict(Some(None), None, None, Over), Some(None));
+        // Read, and nothing else: the end of the session makes it unknown, however long ago it was.
+        assert_eq!(verdict(&now(None), None, GoesOn), None);
+        assert_eq!(verdict(&now(None), None, Over), Some(None));
+        let earlier = LatestUses { earlier: Some(None), ..LatestUses::default() };
+        assert_eq!(verdict(&earlier, Some(UserReaction::Complaint), GoesOn), None);
+        assert_eq!(verdict(&earlier, None, Over), Some(None));
     }
 }

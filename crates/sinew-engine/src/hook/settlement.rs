@@ -34,7 +34,12 @@ pub(super) struct TurnSettlement {
 
 impl Engine {
     /// Does what follows from a turn. Doing it again after a crash adds nothing but a counted turn.
-    pub(super) fn settle_turn(&self, turn: &JournalTurn) -> Result<TurnSettlement, EngineError> {
+    /// `session` is the session up to the turn.
+    pub(super) fn settle_turn(
+        &self,
+        turn: &JournalTurn,
+        session: &[JournalTurn],
+    ) -> Result<TurnSettlement, EngineError> {
         let (mut proposals, mut notes, mut review) = (Vec::new(), Vec::new(), false);
         let mut taught = Vec::new();
         let (settings, _) = self.workshop().settings();
@@ -49,7 +54,7 @@ impl Engine {
         let snapshot = self.snapshot();
         let uses = turn_usage::uses(turn, &snapshot.catalog);
         let mut outcomes = self.close_outcomes(turn, &uses)?;
-        outcomes.extend(self.close_runs(turn, SessionPhase::GoesOn)?);
+        outcomes.extend(self.close_runs(session, SessionPhase::GoesOn)?);
         outcomes.extend(taught);
         self.note_turn_usage(turn, &uses, &outcomes, &proposals);
         Ok(TurnSettlement {
@@ -93,23 +98,28 @@ impl Engine {
         uses: &[SkillUse<'_>],
     ) -> Result<Vec<LoggedOutcome>, EngineError> {
         let mut closed: Vec<LoggedOutcome> = Vec::new();
-        for SkillUse { entry, rest, .. } in uses {
+        for used in uses {
+            let SkillUse { entry, rest, .. } = used;
             self.workshop().note_loaded(entry);
-            let told = |step: &ToolCall| step.reported.as_deref() == Some(&entry.name);
             let known = closed.iter().any(|closed| closed.skill == entry.name);
             // What a run brought is that run's own: see `run_settlement.rs`.
-            if known || turn.steps.iter().any(told) || self.run_of(entry).is_some() {
+            if known || self.run_of(entry).is_some() {
                 continue;
             }
-            let result = result(rest);
-            if let Some(worked) = result.filter(|_| self.config.cortex.enabled) {
-                let steps = rest.iter().filter(|step| step.used.is_none());
-                let mut observed: Vec<String> =
-                    steps.flat_map(|step| step.changed.iter().cloned()).collect();
-                observed.sort();
-                observed.dedup();
-                let outcome = NewOutcome { observed, ..self.outcome(turn, entry, worked) };
+            let mut observed: Vec<String> = used.changes().cloned().collect();
+            observed.sort();
+            observed.dedup();
+            let told = |step: &ToolCall| step.reported.as_deref() == Some(&entry.name);
+            let is_told = turn.steps.iter().any(told);
+            // What the agent reported counts as it said; what was changed counts in any case.
+            let result = if is_told { None } else { result(rest) };
+            let counts = result.is_some() || is_told && !observed.is_empty();
+            if counts && self.config.cortex.enabled {
+                let outcome = NewOutcome { observed, ..self.outcome(turn, entry, result) };
                 self.report_outcome(&outcome)?;
+            }
+            if is_told {
+                continue;
             }
             let result = match result {
                 Some(Ok(())) => "success".to_owned(),
@@ -151,7 +161,7 @@ impl Engine {
                 None => Ok(()),
             };
             if self.config.cortex.enabled {
-                self.report_outcome(&self.outcome(turn, entry, worked))?;
+                self.report_outcome(&self.outcome(turn, entry, Some(worked)))?;
             }
             let result = match worked {
                 Ok(()) => "success".to_owned(),
@@ -168,7 +178,7 @@ impl Engine {
         &self,
         turn: &JournalTurn,
         entry: &CatalogEntry,
-        worked: Result<(), FailureKind>,
+        worked: Option<Result<(), FailureKind>>,
     ) -> NewOutcome {
         let stopped = UtcInstant::from_clock(turn.at);
         let late = self.env.clock.now_ms().saturating_sub(turn.at) > LATE_MS;
@@ -182,8 +192,8 @@ impl Engine {
             version: known.version,
             source: Some(known.source),
             digest: known.digest,
-            worked: Some(worked.is_ok()),
-            kind: worked.err(),
+            worked: worked.map(|worked| worked.is_ok()),
+            kind: worked.and_then(Result::err),
             blame: Some(SHARE),
             at: late.then_some(stopped),
             origin: OutcomeReporter::Agent,

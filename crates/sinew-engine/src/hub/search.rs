@@ -1,10 +1,13 @@
 //! Searching elsewhere, with what the router and the memory know.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use sinew_hub::{Hub, RegistryCandidate, RegistryHits, RegistryQuery};
 use sinew_route::{RouteContext, RouteDecision, RouteDocument, Router, UserMessage};
 use sinew_settings::config::ModelChoice;
 
+use crate::acquire::{ListingRanking, MarketListing, ROWS, listing};
 use crate::{EngineError, HubHandle};
 
 /// What became of a skill here before.
@@ -67,6 +70,38 @@ impl HubHandle<'_> {
             router.route(&message, &RouteContext::default()).decision != RouteDecision::None
         };
         let found: RegistryHits = hub.search(query, &relevant)?;
+        Ok(self.with_history(hub, found))
+    }
+
+    /// Searches for a task, in its user's words, as an acquisition would: more rows of each source, in the
+    /// order of the router over names, descriptions and texts. Where none fits, the registries' own rows
+    /// come as they are. At most `query.limit` rows.
+    pub fn search_for_task(
+        &self,
+        hub: &Hub,
+        task: &str,
+        query: &RegistryQuery,
+    ) -> Result<SearchReport, EngineError> {
+        let ranking = ListingRanking { engine: self.engine, task };
+        let fits =
+            |row: &RegistryCandidate| listing(row).is_some_and(|row| ranking.fits_alone(&row));
+        let wide = RegistryQuery { limit: ROWS, ..query.clone() };
+        let mut found: RegistryHits = hub.search(&wide, &fits)?;
+        let rows: BTreeMap<&str, &RegistryCandidate> =
+            found.candidates.iter().map(|row| (row.reference.as_str(), row)).collect();
+        let listings: Vec<MarketListing> = found.candidates.iter().filter_map(listing).collect();
+        let text_of = |listing: &MarketListing| hub.skill_text(rows.get(&*listing.reference)?);
+        let ranked = ranking.ranked(&listings, &text_of);
+        let ranked = ranked.iter().filter_map(|row| rows.get(&*row.reference).copied().cloned());
+        let ranked: Vec<RegistryCandidate> = ranked.collect();
+        if !ranked.is_empty() {
+            found.candidates = ranked;
+        }
+        found.candidates.truncate(query.limit);
+        Ok(self.with_history(hub, found))
+    }
+
+    fn with_history(&self, hub: &Hub, found: RegistryHits) -> SearchReport {
         let memory = self.engine.cortex().and_then(|cortex| cortex.memory()).ok();
         let candidates = found.candidates.into_iter().map(|candidate| {
             let slug = candidate.reference.rsplit(['/', ':']).next().unwrap_or_default().to_owned();
@@ -85,12 +120,12 @@ impl HubHandle<'_> {
             let address = hub.source_address(&candidate.source);
             SearchCandidate { candidate, address, history }
         });
-        Ok(SearchReport {
+        SearchReport {
             candidates: candidates.collect(),
             relevant: found.relevant,
             supplemented: found.supplemented,
             diagnostics: found.diagnostics,
             age_ms: found.age_ms,
-        })
+        }
     }
 }

@@ -175,11 +175,18 @@ impl AcquireNotes {
                         self.add(&format!("{}: {why}", tried.slug));
                     }
                 }
+                let usable = candidates.iter().filter(|offer| offer.failed.is_none());
+                let others: Vec<&str> = usable.skip(1).map(|offer| offer.slug.as_str()).collect();
+                if !others.is_empty() {
+                    self.add(&format!("others are {}: install with ref", others.join(", ")));
+                }
             }
             AcquireProgress::InstallFailed { slug, detail } => {
                 self.add(&format!("{slug}: {detail}"));
             }
-            AcquireProgress::Notice { text, .. } => self.add(text),
+            AcquireProgress::Notice { text, .. } => {
+                text.lines().for_each(|line| self.add(line.trim()));
+            }
             AcquireProgress::Credentials { slug, names } => {
                 self.add(&format!("{slug} reads {}", names.join(", ")));
             }

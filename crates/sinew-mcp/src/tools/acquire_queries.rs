@@ -96,6 +96,7 @@ pub(super) fn search(
 ) -> Result<(Vec<AcquireCandidateRow>, Option<&'static str>, String), EngineError> {
     let words = task.map(search_message).unwrap_or_default();
     let keywords = keywords.map(|keywords| keywords.join(" "));
+    let meant = task.or(keywords.as_deref()).unwrap_or_default().to_owned();
     if words.is_empty() && keywords.is_none() {
         return Err(bad_argument("`need` or `keywords` is required to search"));
     }
@@ -108,7 +109,7 @@ pub(super) fn search(
         matching: NameMatching::Words,
         limit: SHOWN,
     };
-    let found = engine.hub().search(&hub, &query)?;
+    let found = engine.hub().search_for_task(&hub, &meant, &query)?;
     let rows: Vec<AcquireCandidateRow> =
         found.candidates.iter().take(SHOWN).map(AcquireCandidateRow::of).collect();
     let mut lines = vec![format!("{} candidates", rows.len())];

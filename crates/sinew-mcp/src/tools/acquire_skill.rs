@@ -145,7 +145,11 @@ fn act(call: &McpToolCall<'_>) -> Result<McpToolResponse, EngineError> {
                 }
                 (None, None) => return Err(required("`run` or `approval`")),
             };
-            go_on(call, &run)
+            // Of a run that stands before its question, the reference is one of the others.
+            match &input.reference {
+                Some(slug) => picked(call, &run, slug),
+                None => go_on(call, &run),
+            }
         }
         AcquireSkillAction::Retain => {
             let run = input.run.ok_or_else(|| required("`run`"))?;
@@ -197,6 +201,22 @@ fn go_on(call: &McpToolCall<'_>, run: &str) -> Result<McpToolResponse, EngineErr
     let market = engine.hub().market(&HubOverrides::default())?;
     let mut host = listener(call);
     let standing = engine.hub().acquisition(&market).resume_after_notice(run, &mut host)?;
+    run_response(call, &standing, &host)
+}
+
+/// Puts another one of a run's candidates first, and asks about it.
+fn picked(call: &McpToolCall<'_>, run: &str, slug: &str) -> Result<McpToolResponse, EngineError> {
+    let engine = &call.look.engine;
+    let standing = engine.cortex()?.run(run)?;
+    let usable = standing.candidates.iter().filter(|offer| offer.failed.is_none());
+    let names: Vec<&str> = usable.map(|offer| offer.slug.as_str()).collect();
+    if !names.contains(&slug) {
+        return Err(bad_argument("`ref` names none of the candidates")
+            .hint(format!("there are {}", names.join(", "))));
+    }
+    let market = engine.hub().market(&HubOverrides::default())?;
+    let mut host = listener(call);
+    let standing = engine.hub().acquisition(&market).pick(run, slug, &mut host)?;
     run_response(call, &standing, &host)
 }
 

@@ -73,6 +73,8 @@ impl ApprovalCard {
             "It can",
             (!evidence.capabilities.is_empty()).then(|| evidence.capabilities.join(", ")),
         );
+        let missing = (!evidence.missing.is_empty()).then(|| evidence.missing.join(", "));
+        fact("Needs, and is not here", missing);
         fact(
             "Scan",
             evidence.scan.map(|scan| {

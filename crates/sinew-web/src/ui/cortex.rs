@@ -106,6 +106,7 @@ fn row(region: &str, view: &CandidateView) -> CandidateRow {
         missing: view.reflex.missing.iter().map(|text| line(text)).collect(),
         filtered: view.filtered.map(|why| match why {
             FilterReason::Blacklisted => "never offered: it is on the blacklist",
+            FilterReason::Vanished => "not offered: gone from where it came from",
             FilterReason::Weak => "not offered: too weak today",
             FilterReason::Unfit => "not offered: it was learned for other tasks",
             FilterReason::LastResort => "not offered: recently shown as a last resort",

@@ -50,6 +50,12 @@ async fn a_program_acquires_and_a_person_approves() {
     assert_eq!((&ready["state"], &ready["waits"]["for"]), (&json!("execute"), &json!("use")));
     let open = server.get("/acquire").await.json();
     assert_eq!(open["runs"][0]["run"], begun["run"], "{open}");
+    // The pages show what is open, and what is there for it.
+    let run_id = begun["run"].as_str().expect("a run");
+    let health = browser.get("/health").await.text;
+    assert!(health.contains(run_id), "{health}");
+    let hub_page = browser.get("/hub").await.text;
+    assert!(hub_page.contains("short-term"), "{hub_page}");
     let report = json!({"run": begun["run"], "outcome": "success"});
     let told = server.post("/outcomes", &report).await;
     assert_eq!(told.status, StatusCode::CREATED, "{}", told.text);

@@ -15,6 +15,9 @@ use crate::printer::Printer;
 
 pub(crate) use terminal_host::TerminalHost;
 
+/// Runs that stopped in the middle that are named before a new one.
+const MAX_NOTED: usize = 3;
+
 /// Find a skill for a task, use it once, and put it back
 ///
 /// Asks the memory first, and registries where it knows nothing; shows what was found with the
@@ -81,6 +84,9 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
     let market =
         engine.hub().market(&HubOverrides { registry: args.registry.clone(), offline: false })?;
     let acquisition = engine.hub().acquisition(&market);
+    if args.task.is_some() {
+        note_runs_cut_short(&acquisition.open_runs()?, out);
+    }
     let mut host =
         TerminalHost::new(engine, out, &args.yes_to, &args.command).picking(args.pick.as_deref());
     let standing = match (&args.task, &args.resume, &args.cancel) {
@@ -102,7 +108,18 @@ pub(crate) fn run(args: &AcquireArgs, engine: &Engine, out: &mut Printer) -> Com
             acquisition.cancel(&named(run, &acquisition.open_runs()?)?, &mut host)?
         }
     };
+    host.check_pick(&standing.run.id)?;
     print_status(&standing, out)
+}
+
+/// Says which runs stopped in the middle: nothing half done of them counts, and they can be taken up.
+fn note_runs_cut_short(open: &[AcquireRun], out: &mut Printer) {
+    let cut_short = open.iter().rev().filter(|run| run.state.goes_on_by_itself());
+    for run in cut_short.take(MAX_NOTED) {
+        let (id, state) = (&run.id, run.state.name());
+        out.note(&format!("the run {id} of {} stopped in {state}", run.updated.day()));
+        out.hint(&format!("`sinew acquire --resume {id}` goes on, `--cancel {id}` ends it"));
+    }
 }
 
 /// The run that is meant: the one that is named, or the latest that is not over.

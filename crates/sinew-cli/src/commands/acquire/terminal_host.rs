@@ -10,10 +10,10 @@ use sinew_engine::acquire::{AcquireHost, AcquireProgress, CandidateSummary, Paus
 use sinew_engine::approval::{
     ApprovalAnswer, ApprovalQuestion, Approver, ConsentAct, ConsentChannel,
 };
-use sinew_engine::{Engine, ExecRequest, SandboxChoice, SandboxGrants};
+use sinew_engine::{Engine, EngineError, ExecRequest, SandboxChoice, SandboxGrants};
 use sinew_exec::child::{OutputStream, ProcessControl, StdoutMode};
 use sinew_exec::run::RetryPolicy;
-use sinew_settings::Actor;
+use sinew_settings::{Actor, ErrorCode};
 
 use super::progress;
 use crate::commands::approve;
@@ -32,6 +32,8 @@ pub(crate) struct TerminalHost<'a> {
     shown: Vec<(String, String)>,
     /// The candidate that was named on the command line, until it was asked about.
     pick: Option<&'a str>,
+    /// What it named, where that is none of those that were shown.
+    missed: Option<&'a str>,
     /// The candidates that were agreed to on the command line, as `slug@digest`.
     agreed: &'a [String],
 }
@@ -45,8 +47,16 @@ impl<'a> TerminalHost<'a> {
     ) -> Self {
         let given = GivenAnswers { candidates, ..GivenAnswers::default() };
         let approver = TerminalApprover::new(engine, out, given);
-        let (shown, pick) = (Vec::new(), None);
-        Self { approver, command, quiet: false, shown, pick, agreed: candidates }
+        let shown = Vec::new();
+        Self {
+            approver,
+            command,
+            quiet: false,
+            shown,
+            pick: None,
+            missed: None,
+            agreed: candidates,
+        }
     }
 
     /// With a candidate that was named on the command line.
@@ -54,12 +64,33 @@ impl<'a> TerminalHost<'a> {
         Self { pick, ..self }
     }
 
+    /// Why the candidate that was named on the command line was not asked about.
+    pub(super) fn check_pick(&self, run: &str) -> Result<(), EngineError> {
+        let Some(missed) = self.missed else { return Ok(()) };
+        let names: Vec<&str> = self.shown.iter().map(|(slug, _)| slug.as_str()).collect();
+        let message = format!("`{missed}` is none of the candidates that were shown");
+        let hint = match names.as_slice() {
+            [] => "nothing was shown".to_owned(),
+            names => {
+                let numbered =
+                    names.iter().zip(1..).map(|(name, number)| format!("{number} {name}"));
+                let numbered: Vec<String> = numbered.collect();
+                format!("shown were {}", numbered.join(", "))
+            }
+        };
+        Err(EngineError::new(ErrorCode::BadParameter, message)
+            .hint(hint)
+            .hint(format!("`sinew acquire --resume {run} --pick <number>` asks about one")))
+    }
+
     /// The candidate that the command line wants instead of the one that is asked about.
     fn wanted(&mut self, subject: &str) -> Option<String> {
-        let named = self.pick.take().and_then(|named| match named.parse::<usize>() {
+        let given = self.pick.take();
+        let named = given.and_then(|named| match named.parse::<usize>() {
             Ok(number) => number.checked_sub(1).and_then(|at| self.shown.get(at)),
             Err(_) => self.shown.iter().find(|(slug, _)| slug == named),
         });
+        self.missed = given.filter(|_| named.is_none());
         let is_agreed =
             |(slug, digest): &&(String, String)| self.agreed.contains(&format!("{slug}@{digest}"));
         let agreed = || self.shown.iter().find(is_agreed);
@@ -73,7 +104,8 @@ impl<'a> TerminalHost<'a> {
     pub(crate) fn reporting(engine: &'a Engine, out: &'a mut Printer) -> Self {
         let quiet = out.is_json();
         let approver = TerminalApprover::new(engine, out, GivenAnswers::default());
-        Self { approver, command: &[], quiet, shown: Vec::new(), pick: None, agreed: &[] }
+        let shown = Vec::new();
+        Self { approver, command: &[], quiet, shown, pick: None, missed: None, agreed: &[] }
     }
 }
 
@@ -84,6 +116,9 @@ impl Approver for TerminalHost<'_> {
         {
             if let Some(slug) = self.wanted(&approval.subject.name) {
                 return ApprovalAnswer::Pick(slug);
+            }
+            if self.missed.is_some() {
+                return ApprovalAnswer::ABSENT;
             }
             let shown = self.shown.iter().map(|(slug, _)| slug.clone()).collect();
             return self.approver.ask_among(question, shown);

@@ -92,6 +92,9 @@ pub(super) fn write_candidate(text: &mut String, view: &CandidateView) -> std::f
     if let Some(filtered) = view.filtered {
         let why = match filtered {
             FilterReason::Blacklisted => "never offered: it is blacklisted",
+            FilterReason::Vanished => {
+                "not offered: it is gone from where it came from, until a search finds it again"
+            }
             FilterReason::Weak => "not offered: its effective weight is below 0.3",
             FilterReason::Unfit => "not offered: it was learned for other tasks of the region",
             FilterReason::LastResort => "not offered: a last resort, shown within the last 30 days",

@@ -106,7 +106,7 @@ pub(crate) fn run(args: &FindArgs, engine: &Engine, out: &mut Printer) -> Comman
         out.hint(&format!("`{}` helps", skill.command));
     }
     match engine.skill_elsewhere(&snapshot, &message, &answer) {
-        Some(SkillElsewhere::Remembered { slug, success, runs }) => {
+        Some(SkillElsewhere::Remembered { slug, success, runs, .. }) => {
             out.note(&format!(
                 "{} worked {success} of {runs} times for tasks like this one and is not installed",
                 render::safe(&slug)

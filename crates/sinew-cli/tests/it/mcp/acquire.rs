@@ -241,3 +241,75 @@ fn a_yes_that_is_remembered_is_not_asked_for_again_until_the_bytes_change() {
     use_it(&mut client);
     assert_eq!(client.asked.len(), 4, "other bytes are another question");
 }
+
+#[test]
+fn another_candidate_can_be_picked() {
+    let world = World::new();
+    let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
+    let asked = client.data("acquire_skill", propose());
+    let first = asked["approval"]["name"].as_str().expect("a name");
+    let other = if first == "todoist-cli" { "task-keeper" } else { "todoist-cli" };
+    assert!(asked["notes"].to_string().contains(other), "the others are named: {asked}");
+    let run = &asked["run"];
+    let pick = json!({"action": "install", "run": run, "ref": other});
+    let picked = client.data("acquire_skill", pick);
+    assert_eq!(picked["approval"]["name"], other, "{picked}");
+    let wrong = json!({"action": "install", "run": run, "ref": "none-such"});
+    let refused = client.error("acquire_skill", wrong);
+    assert_eq!(refused["code"], "bad-parameter", "{refused}");
+    assert!(refused.to_string().contains(other), "{refused}");
+}
+
+/// A look before the first step has the order of the step itself: not the registry's, the router's.
+#[test]
+fn a_look_has_the_order_in_which_a_run_would_offer() {
+    let world = World::new();
+    // More of the words that registries look for, and another matter.
+    for number in 1..=4 {
+        let slug = format!("mailing-list-{number}");
+        world.publish(&slug, "1.0.0", "Manage who is on my mailing list and do newsletters", "");
+    }
+    let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
+    let found = client.data("search_registry", json!({"need": TASK}));
+    let first = found["candidates"][0]["ref"].as_str().expect("a row").to_owned();
+    let (events, _) = world.events(&["acquire", TASK]);
+    let shown = events.iter().rfind(|event| event["event"] == "candidates").expect("candidates");
+    let offered = shown["candidates"][0]["slug"].as_str().expect("a slug");
+    assert!(first.ends_with(offered), "{found} and {offered}");
+    assert!(!offered.starts_with("mailing-list"), "{found}");
+}
+
+/// A question over MCP says what the skill lacks here.
+#[test]
+fn a_question_names_what_is_missing() {
+    let world = World::new();
+    world.publish_needing("todo-board", "1.0.0", "todo-shell");
+    let mut client =
+        Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
+            .answering(|_, _| form("decline", None));
+    let wish = json!({"action": "propose", "task": TASK, "ref": "todo-board"});
+    client.data("acquire_skill", wish);
+    let asked = client.asked[0]["params"]["message"].as_str().expect("a question");
+    assert!(asked.contains("It needs what is not here: todo-shell."), "{asked}");
+}
+
+/// Where nothing fits, `find_skill` says what helps: a look at registries, or what worked before.
+#[test]
+fn find_skill_says_how_a_skill_is_got() {
+    let world = World::new();
+    let mut client = Client::session_with(&world.machine, json!({}), &world.vars());
+    let notes = |client: &mut Client, message: &str| {
+        let found = client.data("find_skill", json!({"message": message}));
+        assert_eq!(found["decision"], "none", "{found}");
+        found["notes"].to_string()
+    };
+    let told = notes(&mut client, TASK);
+    assert!(told.contains("acquire_skill can look for one"), "{told}");
+    let report =
+        json!({"skill": "todoist-cli", "version": "1.2.0", "task": TASK, "outcome": "success"});
+    client.data("report_outcome", report);
+    let told = notes(&mut client, TASK);
+    assert!(told.contains("todoist-cli worked 1 of 1 times"), "{told}");
+    assert!(told.contains("acquire_skill gets it, with one yes"), "{told}");
+    assert!(!notes(&mut client, "how far away is the moon").contains("acquire_skill"));
+}

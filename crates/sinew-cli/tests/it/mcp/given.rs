@@ -324,3 +324,54 @@ fn what_agents_do_with_these_tools_is_counted() {
     assert_eq!(by_agent["rows"][0]["name"], "claude-code", "{by_agent}");
     assert_eq!(by_agent["rows"].as_array().map(Vec::len), Some(1), "{by_agent}");
 }
+
+/// The server's instructions, as the first answer of a conversation has them.
+fn instructions(machine: &TestMachine) -> String {
+    use std::io::Write as _;
+
+    let mut child = crate::support::command(machine, &["mcp"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("sinew runs");
+    let hello = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {},
+        "clientInfo": {"name": "tester", "version": "1"},
+    }});
+    let mut input = child.stdin.take().expect("its input");
+    writeln!(input, "{hello}").expect("the server reads");
+    drop(input);
+    let output = child.wait_with_output().expect("sinew ends");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let first: Value = serde_json::from_str(text.lines().next().expect("a line")).expect("JSON");
+    first["result"]["instructions"].as_str().expect("instructions").to_owned()
+}
+
+/// Instructions, the tool's description, what `find_skill` notes and the carried skill name one way to a
+/// missing skill: `acquire_skill`, with the user's yes.
+#[test]
+fn every_text_names_the_same_way_to_a_missing_skill() {
+    const CARRIED: &str = include_str!("../../../../sinew-engine/skills/sinew/SKILL.md");
+    let machine = machine();
+    let told = instructions(&machine);
+    assert!(told.contains("On `none`"), "{told}");
+    assert!(told.contains("acquire_skill, with one yes of the user"), "{told}");
+    let mut client = Client::session(&machine, json!({}));
+    let (tools, _) = tools(&mut client);
+    let acquire = tools.iter().find(|tool| tool["name"] == "acquire_skill").expect("the tool");
+    let about = acquire["description"].as_str().expect("a description");
+    assert!(
+        about.starts_with("When find_skill says none: propose a skill for approval"),
+        "{about}"
+    );
+    // On a machine without any skill.
+    let bare = TestMachine::new();
+    let mut client = Client::session(&bare, json!({}));
+    let message = "convert the invoices to a spreadsheet";
+    let found = client.data("find_skill", json!({"message": message}));
+    assert_eq!(found["decision"], "none", "{found}");
+    assert!(found["notes"].to_string().contains("acquire_skill can look for one"), "{found}");
+    let carried = CARRIED.split_once("Nothing fits").expect("what to do then").1;
+    let carried = carried.split("\n\n").next().expect("a paragraph");
+    assert!(carried.contains("`sinew acquire") && carried.contains("`acquire_skill`"), "{carried}");
+}

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use sinew_cortex::acquire::{
     AcquireCandidate, AcquireContext, AcquireEffect, AcquireEvent, AcquireRefusal, AcquireReport,
     AcquireRun, AcquireState, CandidateVerdict, ConsentAct, ConsentAnswer, ConsentChannel,
-    ConsentReply, ConsentScope, StagedCandidate, UseReport, may_retain, step,
+    ConsentReply, ConsentScope, StagedCandidate, StagedSummary, UseReport, may_retain, step,
 };
 use sinew_cortex::recall::{RecallTask, recall};
 use sinew_cortex::record::{CortexRecord, RecordBody, SkillOutcome};
@@ -298,6 +298,7 @@ pub(super) fn harmless(slug: &str) -> StagedCandidate {
         side_effects: vec!["network:api.example.com".to_owned()],
         skill_md_chars: 1_200,
         skill_md_bytes: 1_300,
+        shown: StagedSummary::default(),
     }
 }
 

@@ -120,3 +120,44 @@ fn a_vanished_candidate_is_marked_and_a_search_follows() {
     assert_eq!(end(&standing), "done(released)", "{:?}", kim.story());
     assert!(!cortex.memory().expect("a memory").is_vanished(&gone));
 }
+
+/// The router orders what a registry gives: neither its order nor its words decide, and where two say the
+/// same of themselves, their texts do.
+#[test]
+fn what_was_found_is_in_the_routers_order() {
+    let world = World::new();
+    let stall = Stall::new(&world);
+    stall.offer("accounts", Goods::new("Manage the list of your accounts and what they own"));
+    let mut kim = Kim::default();
+    begin(&world.engine(), &stall, TASK, &mut kim);
+    assert_ne!(shown(&kim)[0], "accounts", "the registry has it first: {:?}", shown(&kim));
+    let text = |name: &str, about: &str| {
+        format!("---\nname: {name}\ndescription: Tools for pictures\n---\n# {about}\n\n{about}\n")
+    };
+    let right = "Resize photos for the web: make pictures smaller, change their width and height";
+    let other = "Sort albums by year and print them as a calendar for the wall";
+    for (resizes, sorts) in [("image-kit", "picture-box"), ("picture-box", "image-kit")] {
+        let world = World::new();
+        let stall = Stall::new(&world);
+        for (slug, about) in [(resizes, right), (sorts, other)] {
+            stall.offer(slug, Goods::new("Tools for pictures"));
+            stall.texts.borrow_mut().insert(slug.to_owned(), text(slug, about));
+        }
+        let mut kim = Kim::default();
+        begin(&world.engine(), &stall, "resize these photos for the web", &mut kim);
+        assert_eq!(shown(&kim)[0], resizes, "{:?}", shown(&kim));
+    }
+}
+
+/// A message in another language is searched with its English words as well.
+#[test]
+fn registries_are_asked_in_english_too() {
+    let world = World::new();
+    let stall = Stall::new(&world);
+    let mut kim = Kim::default();
+    begin(&world.engine(), &stall, "verwalte meine Aufgaben und Erinnerungen", &mut kim);
+    let calls = stall.calls.borrow();
+    let asked = calls.iter().find(|call| call.starts_with("search ")).expect("a search");
+    let (_, keywords) = asked.split_once(" | ").expect("keywords");
+    assert!(keywords.contains("task") || keywords.contains("reminder"), "{asked}");
+}

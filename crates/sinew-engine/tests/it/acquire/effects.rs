@@ -117,4 +117,7 @@ fn another_digest_ends_the_word() {
     let mut kim = Kim::answering([ApprovalAnswer::No]);
     assert_eq!(end(&begin(&engine, &stall, TASK, &mut kim)), "aborted(declined)");
     assert_eq!(kim.acts(), [ConsentAct::Install]);
+    // Not even a notice before the question: no reflex was in it.
+    assert_eq!(kim.event("candidates")["mode"], "standard");
+    assert!(!kim.story().contains(&"notice"), "{:?}", kim.story());
 }

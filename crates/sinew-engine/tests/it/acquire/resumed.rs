@@ -1,14 +1,15 @@
 //! Runs that go on elsewhere: other processes, other surfaces, after a day.
 
 use sinew_cortex::acquire::UseReport;
+use sinew_cortex::failure::FailureKind;
 use sinew_engine::acquire::AcquireWait;
 use sinew_engine::approval::{
-    ApprovalDecision, ConsentAct, ConsentAnswer, ConsentChannel, ConsentScope,
+    ApprovalAnswer, ApprovalDecision, ConsentAct, ConsentAnswer, ConsentChannel, ConsentScope,
 };
 use sinew_settings::{Actor, ErrorCode};
 
 use super::stall::Stall;
-use super::{Kim, TASK, YES, begin, end};
+use super::{Kim, TASK, YES, begin, end, weekly};
 use crate::cortex::support::{DAY, World};
 
 fn yes(by: Actor, channel: ConsentChannel) -> ApprovalDecision {
@@ -147,4 +148,69 @@ fn what_makes_no_sense_is_refused_before_a_run_begins() {
         assert_eq!(error.expect_err("no run").code.as_str(), code);
     }
     assert!(engine.hub().acquisition(&stall).open_runs().expect("runs").is_empty());
+}
+
+/// A run that nothing is heard of ends after `cortex.runTimeout`, wherever it stands: nothing of it is
+/// left, and nothing is learned.
+#[test]
+fn a_run_that_nothing_is_heard_of_ends_by_itself() {
+    const HOUR: i64 = 3_600_000;
+    let states: [(&[ApprovalAnswer], &str, &str); 3] = [
+        (&[], "waits for install", "aborted(expired)"),
+        (&[YES], "waits for plan", "aborted(expired)"),
+        (&[YES, YES], "\"use\"", "done(released)"),
+    ];
+    for (config, hours) in [("{}", 24), ("{cortex: {runTimeout: 2}}", 2)] {
+        for (answers, stands, ends) in &states {
+            let world = World::new().config(config);
+            let stall = Stall::new(&world);
+            weekly(&world, &stall, 1);
+            let engine = world.engine();
+            let cortex = engine.cortex().expect("a cortex");
+            let before = cortex.memory().expect("a memory");
+            let mut kim = Kim::answering(answers.iter().cloned());
+            let standing = begin(&engine, &stall, TASK, &mut kim);
+            assert_eq!(end(&standing), *stands);
+            let flow = engine.hub().acquisition(&stall);
+            world.pass(hours * HOUR - 1_000);
+            assert_eq!(flow.close_overdue().expect("a look"), [], "not yet, after {hours} hours");
+            world.pass(2_000);
+            let closed = flow.close_overdue().expect("a look");
+            // What waits for an answer for a day expires as a question.
+            let state = cortex.run(&standing.run.id).expect("a run").state;
+            assert_eq!(state.name(), *ends, "{stands} after {hours} hours: {closed:?}");
+            assert_eq!(stall.left(), [] as [&str; 0]);
+            assert_eq!(flow.open_runs().expect("runs"), []);
+            let after = cortex.memory().expect("a memory");
+            let known = |memory: &sinew_cortex::CortexMemory| -> Vec<(String, f64, u64, u64)> {
+                let all = memory.motor.values().flat_map(|region| &region.candidates);
+                all.map(|one| (one.slug.clone(), one.weight, one.success, one.runs())).collect()
+            };
+            assert_eq!(known(&after), known(&before), "no weight changes");
+        }
+    }
+}
+
+/// Warnings of the kind of task stand in the question about the plan.
+#[test]
+fn a_lesson_is_shown_with_the_plan() {
+    let world = World::new();
+    let stall = Stall::new(&world);
+    let lacking = UseReport {
+        key: Some("qpdf".to_owned()),
+        ..UseReport::failure(FailureKind::DependencyMissing)
+    };
+    for _ in 0..2 {
+        let mut kim = Kim::answering([YES, YES, ApprovalAnswer::No, ApprovalAnswer::No])
+            .finishing([lacking.clone(), lacking.clone()]);
+        begin(&world.engine(), &stall, TASK, &mut kim);
+        world.pass(24 * 3_600_000);
+    }
+    let mut kim = Kim::answering([YES]);
+    begin(&world.engine(), &stall, TASK, &mut kim);
+    let approval = &kim.event("needs_approval")["approval"];
+    assert_eq!(approval["kind"], "plan", "{:?}", kim.story());
+    let lessons = approval["evidence"]["lessons"].to_string();
+    assert!(lessons.contains("needs the program qpdf"), "{lessons}");
+    assert!(lessons.contains("it is missing now"), "{lessons}");
 }

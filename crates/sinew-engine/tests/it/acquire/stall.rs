@@ -20,6 +20,8 @@ use crate::cortex::support::World;
 pub(super) struct Stall {
     pub(super) goods: RefCell<BTreeMap<String, Goods>>,
     pub(super) calls: RefCell<Vec<String>>,
+    /// Texts that can be read before anything is fetched.
+    pub(super) texts: RefCell<BTreeMap<String, String>>,
     skills: PathBuf,
     books: PathBuf,
 }
@@ -58,6 +60,7 @@ impl Stall {
         let stall = Self {
             goods: RefCell::default(),
             calls: RefCell::default(),
+            texts: RefCell::default(),
             skills: world.path("work/skills"),
             books: world.path("home/books"),
         };
@@ -142,6 +145,10 @@ impl SkillMarket for Stall {
             supplemented: count < 2,
             problems: Vec::new(),
         })
+    }
+
+    fn text(&self, listing: &MarketListing) -> Option<String> {
+        self.texts.borrow().get(&listing.slug).cloned()
     }
 
     fn lookup(&self, reference: &str, version: Option<&str>) -> Result<MarketListing, EngineError> {

@@ -2,7 +2,7 @@
 
 use sinew_cortex::acquire::{
     AcquireCandidate, AcquireEffect, AcquireEvent, AcquireStep, CandidateVerdict, ConsentAnswer,
-    ConsentChannel, ConsentReply, ConsentScope, StagedCandidate, UseReport,
+    ConsentChannel, ConsentReply, ConsentScope, StagedCandidate, StagedSummary, UseReport,
 };
 use sinew_cortex::failure::FailureKind::RuntimeError;
 use sinew_engine::Cortex;
@@ -28,6 +28,7 @@ fn staged(slug: &str) -> (String, Result<StagedCandidate, String>) {
         side_effects: Vec::new(),
         skill_md_chars: 900,
         skill_md_bytes: 900,
+        shown: StagedSummary::default(),
     };
     (slug.to_owned(), Ok(staged))
 }
