@@ -26,6 +26,9 @@ const VENDORS: &[&str] = &[
     "supabase/agent-skills",
     "vercel-labs/agent-skills",
 ];
+/// A vendor's skill that pipes the install script of a repository that is not its own into a shell. That a vendor
+/// recommends it makes the stranger no first party: a person decides.
+const STRANGERS: &[&str] = &["google-gemini/gemini-cli .gemini/skills/agent-tui/SKILL.md"];
 /// Fewer rows than this would say nothing.
 const AT_LEAST: usize = 600;
 /// Per cent that may be warned about: a warning is read, and these are read by many.
@@ -49,7 +52,10 @@ fn skills_of_known_vendors_are_never_blocked() {
             scanner().scan_bundle(&SkillBundle::from_files([("SKILL.md".to_owned(), text)]));
         warned += usize::from(report.verdict == Verdict::Warn);
         if report.verdict == Verdict::Block {
-            blocked.push(format!("{repo} {}: {}", row["path"], summary(&report)));
+            let place = format!("{repo} {}", row["path"].as_str().unwrap());
+            if !STRANGERS.contains(&place.as_str()) {
+                blocked.push(format!("{place}: {}", summary(&report)));
+            }
         }
     }
     assert!(total >= AT_LEAST, "{total} rows of vendors");
