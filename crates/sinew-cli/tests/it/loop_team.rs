@@ -128,7 +128,7 @@ impl Office {
     /// An agent whose user agrees to installations and plans, and keeps nothing.
     fn agent(&self) -> Client {
         let capabilities = json!({"elicitation": {}});
-        Client::session_with(&self.machine, capabilities, &self.vars()).answering(|_, asked| {
+        Client::connected(&self.machine, capabilities, &self.vars()).answering(|_, asked| {
             let message = asked["message"].as_str().unwrap_or_default();
             match message.starts_with("Install ") || message.starts_with("Carry out this plan") {
                 true => json!({"action": "accept", "content": {"decision": "approve"}}),

@@ -284,9 +284,8 @@ fn a_look_has_the_order_in_which_a_run_would_offer() {
 fn a_question_names_what_is_missing() {
     let world = World::new();
     world.publish_needing("todo-board", "1.0.0", "todo-shell");
-    let mut client =
-        Client::session_with(&world.machine, json!({"elicitation": {}}), &world.vars())
-            .answering(|_, _| form("decline", None));
+    let mut client = Client::connected(&world.machine, json!({"elicitation": {}}), &world.vars())
+        .answering(|_, _| form("decline", None));
     let wish = json!({"action": "propose", "task": TASK, "ref": "todo-board"});
     client.data("acquire_skill", wish);
     let asked = client.asked[0]["params"]["message"].as_str().expect("a question");
