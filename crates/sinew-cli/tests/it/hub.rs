@@ -363,7 +363,7 @@ fn a_folder_is_linked_or_imported_by_a_person() {
     let text = "---\nname: tea-timer\ndescription: Times a pot of tea\n---\n# Tea\n";
     let machine = TestMachine::new()
         .file("elsewhere/tea-timer/SKILL.md", text)
-        .file("work/.goose/skills/planted/SKILL.md", &text.replace("tea-timer", "planted"));
+        .file("work/.goose/skills/planted/SKILL.md", text.replace("tea-timer", "planted"));
     let folder = machine.path("elsewhere/tea-timer");
     let link = ["install", folder.to_str().expect("text"), "--link"];
     for args in [&link[..], &["import"], &["import", "--copy"], &["import", "--link"]] {
