@@ -16,9 +16,9 @@ struct Ratchet {
 /// All of them, a handful of which are real malware. Since nothing is vouched for by the skill
 /// itself, installers that are piped into a shell from a skill's own or a stranger's host block, and
 /// what a skill sends to hosts of its own is warned about like what goes elsewhere.
-const ALL: Ratchet = Ratchet { every: 1, blocked: 77, warned: 528 };
+const ALL: Ratchet = Ratchet { every: 1, blocked: 78, warned: 528 };
 /// Every fourth, for daily runs.
-const SOME: Ratchet = Ratchet { every: 4, blocked: 18, warned: 125 };
+const SOME: Ratchet = Ratchet { every: 4, blocked: 19, warned: 125 };
 
 #[test]
 fn published_skills_are_rarely_blocked_or_warned_about() {
